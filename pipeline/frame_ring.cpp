@@ -1,0 +1,142 @@
+// decode > [ring] > submit > [ring] > encode.  Thread: all three.
+#include "pipeline/frame_ring.h"
+
+#include <algorithm>
+
+namespace framelane {
+namespace {
+
+std::unique_ptr<Slot> make_slot(Device& device, const FilterChain& chain, int number) {
+  auto slot = std::make_unique<Slot>();
+  slot->number = number;
+  slot->stream = device.create_stream();
+  if (!device.shares_host_memory()) slot->output = device.allocate(frame_layout(chain.output_format()).bytes);
+  if (chain.uses().size() > 1) {
+    for (MemoryBlock& block : slot->intermediate) block = device.allocate(chain.intermediate_bytes());
+  }
+  if (chain.scratch_bytes() > 0) slot->scratch = device.allocate(chain.scratch_bytes());
+  for (auto* event : {&slot->h2d_begin, &slot->h2d_end, &slot->kernels_end, &slot->done}) {
+    *event = device.create_timed_event();
+  }
+  for (std::size_t i = 0; i < chain.state_bytes().size(); ++i) slot->state_done.push_back(device.create_event());
+  return slot;
+}
+
+}  // namespace
+
+FrameRing::FrameRing(Device& device, const FilterChain& chain, int slots) {
+  for (int number = 0; number < slots; ++number) {
+    slots_.push_back(make_slot(device, chain, number));
+    free_.push_back(slots_.back().get());
+  }
+}
+
+FrameRing::~FrameRing() {
+  for (const auto& slot : slots_) drain(*slot->stream);
+}
+
+Slot* FrameRing::take(std::deque<Slot*>& queue) {
+  if (aborted_ || queue.empty()) return nullptr;
+  Slot* slot = queue.front();
+  queue.pop_front();
+  return slot;
+}
+
+Slot* FrameRing::acquire() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !free_.empty() || aborted_; });
+  return take(free_);
+}
+
+Slot* FrameRing::acquire_or_drop_oldest(bool& dropped) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !free_.empty() || !decoded_.empty() || aborted_; });
+  dropped = free_.empty() && !aborted_;
+  return take(dropped ? decoded_ : free_);
+}
+
+Slot* FrameRing::try_acquire() {
+  const std::scoped_lock lock(mutex_);
+  return take(free_);
+}
+
+void FrameRing::push_decoded(Slot* slot) {
+  {
+    const std::scoped_lock lock(mutex_);
+    decoded_.push_back(slot);
+  }
+  changed_.notify_all();
+}
+
+void FrameRing::close_decoded() {
+  {
+    const std::scoped_lock lock(mutex_);
+    decoded_closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+Slot* FrameRing::pop_decoded() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !decoded_.empty() || decoded_closed_ || aborted_; });
+  return take(decoded_);
+}
+
+void FrameRing::push_submitted(Slot* slot) {
+  {
+    const std::scoped_lock lock(mutex_);
+    submitted_.push_back(slot);
+    ++in_flight_;
+  }
+  changed_.notify_all();
+}
+
+void FrameRing::close_submitted() {
+  {
+    const std::scoped_lock lock(mutex_);
+    submitted_closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+Slot* FrameRing::pop_submitted() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !submitted_.empty() || submitted_closed_ || aborted_; });
+  return take(submitted_);
+}
+
+void FrameRing::release(Slot* slot) {
+  slot->source.reset();
+  slot->result.reset();
+  {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(slot);
+    --in_flight_;
+  }
+  changed_.notify_all();
+}
+
+void FrameRing::wait_until_empty() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return free_.size() == slots_.size() || aborted_; });
+}
+
+void FrameRing::wait_until_none_in_flight() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return in_flight_ == 0 || aborted_; });
+}
+
+void FrameRing::abort() {
+  {
+    const std::scoped_lock lock(mutex_);
+    aborted_ = true;
+  }
+  changed_.notify_all();
+}
+
+int FrameRing::in_use() const {
+  const std::scoped_lock lock(mutex_);
+  return size() - static_cast<int>(free_.size());
+}
+
+}  // namespace framelane

@@ -1,0 +1,117 @@
+// decode > ring > submit > encode, and the threads that drive them:
+//
+//   decoder    demuxes, decodes into the ring's host memory, converts what kernels do not take   (decode_stage)
+//   submitter  enqueues H2D, kernels and D2H of each frame on its slot's stream                  (submit_stage)
+//   encoder    waits for each frame in order, lets the decorator draw on it, encodes, muxes      (encode_stage)
+//
+// plus the device's own (streams of the CPU device) and those of FFmpeg's codecs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/filter_chain.h"
+#include "pipeline/device.h"
+#include "pipeline/media_input.h"
+#include "pipeline/media_output.h"
+#include "pipeline/mode.h"
+#include "pipeline/recorder.h"
+
+namespace framelane {
+
+enum class OnFull : std::uint8_t { kDefault, kBlock, kDropOldest, kDropNewest };
+
+struct PipelineOptions {
+  MediaInputOptions input;
+  MediaOutputOptions output;
+  std::vector<FilterUse> filters;
+  std::shared_ptr<Device> device;
+  Mode mode = Mode::kMultistream;
+  std::map<std::int64_t, Mode> switch_at;  ///< from that frame on, that mode
+  int slots = 0;                           ///< ring depth, 1 to 64; 0: the device's default
+  OnFull on_full = OnFull::kDefault;       ///< default: files block, live sources drop the oldest
+  std::optional<std::int64_t> frame_limit;
+  /** For tests: extra work on the stream of a frame, to force reordering. */
+  std::function<std::chrono::microseconds(std::int64_t frame)> stream_delay;
+};
+
+/** What the overlay and the progress line show besides times. */
+struct PipelineStatus {
+  Mode mode = Mode::kMultistream;
+  int slots = 0;
+  int slots_in_use = 0;
+  std::int64_t frames_in = 0;   ///< decoded
+  std::int64_t frames_out = 0;  ///< encoded
+  std::int64_t dropped = 0;     ///< by a full ring
+  InputDamage damage;
+  OutputTotals output;
+  double position_s = 0;  ///< pts of the last frame out, from the first frame's
+  std::uint64_t filters_on = ~std::uint64_t{0};
+  bool paused = false;
+};
+
+/** A filtered frame on its way to the encoder. `picture` may be drawn on. Both views hold for the call only. */
+struct FinishedFrame {
+  FrameView picture;
+  FrameView original;  ///< as decoded; not to be written
+  const FrameRecord& record;
+  std::pair<int, int> sample_aspect_ratio;  ///< 0:1 when unknown
+};
+
+struct PipelineHooks {
+  /** Draws on the frame (overlay). Thread: encoder. */
+  std::function<void(const FinishedFrame&)> decorate;
+  /** Sees the decorated frame (preview); must not block. `frame` may be kept by reference(). Thread: encoder. */
+  std::function<void(const AVFrame& frame)> observe;
+};
+
+/** One run from an input to an output.
+ *  Thread: construct, start(), wait_for() and finish() on one thread; everything else from any. */
+class Pipeline {
+ public:
+  /** Opens the input, decodes its first frame, compiles the chain for it, opens the output, fills the ring with
+   *  slots. Throws InputError, UsageError, OutputError, DeviceError; nothing is left behind then. */
+  Pipeline(PipelineOptions options, PipelineHooks hooks = {});
+  ~Pipeline();  ///< requests a stop and joins
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  void start();
+  /** True once all frames have left; false after `timeout`. */
+  bool wait_for(std::chrono::milliseconds timeout);
+  /** Joins the threads, finishes the output (or aborts it after an error) and rethrows the first error. */
+  void finish();
+  /** Decodes no more; frames in flight still leave. */
+  void request_stop();
+  /** Unblocks reads of an input that does not end (second Ctrl-C, live sources). */
+  void interrupt_input();
+
+  void set_mode(Mode mode);
+  /** Pausing holds the encoder before its next frame; step() lets one frame pass. */
+  void set_paused(bool paused);
+  void step();
+  /** Switches filter `index` on or off; returns false where it cannot be (no such filter, geometry). */
+  bool toggle_filter(std::size_t index);
+
+  PipelineStatus status() const;
+  /** The chain as the user wrote it; bit i of PipelineStatus::filters_on is filter i. */
+  const std::vector<FilterUse>& filters() const;
+  const Recorder& recorder() const;
+  const FrameFormat& input_format() const;
+  const FrameFormat& output_format() const;
+  const MediaInput& input() const;
+  std::string output_description() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace framelane
