@@ -238,6 +238,7 @@ std::string bash_completion() {
       all.insert(all.end(), words.begin(), words.end());
       if (words.empty() || value_kind(option) == ValueKind::kNone) continue;
       std::vector<std::string> patterns;
+      patterns.reserve(words.size());
       for (const std::string& word : words) patterns.push_back(fmt::format("{}:{}", command.name, word));
       fmt::format_to(out, "    {}) {} ;;\n", fmt::join(patterns, " | "), bash_action(option));
     }

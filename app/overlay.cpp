@@ -12,8 +12,8 @@ namespace {
 /** Figures come from this many of the latest frames: steady digits, and a second or more of most videos. */
 constexpr std::size_t kFrames = 240;
 constexpr double kRenewalPeriod_s = 0.1;
-/** Time between renewals over the time of one: at most 2 % of the thread. */
-constexpr int kCostFactor = 50;
+/** Time between renewals over the time of one: at most 1 % of the thread. */
+constexpr int kCostFactor = 100;
 
 std::vector<FilterSwitch> filter_switches(const Pipeline& pipeline, std::uint64_t filters_on) {
   std::vector<FilterSwitch> switches;

@@ -21,7 +21,7 @@ struct OverlayControls {
 
 /** Draws as OverlayControls say. The panel's figures are renewed ten times a second of watching: of the video's own
  *  time or of the clock's, whichever is sooner, so that a file written faster than it plays shows them as fresh; but
- *  never so often that this takes more than 2 % of the thread's time. Every frame gets the finished picture only.
+ *  never so often that this takes more than 1 % of the thread's time. Every frame gets the finished picture only.
  *  It is drawn upright in the stored picture: rotation tags and pixels that are not square turn and stretch it.
  *  Thread: encoder. */
 class Overlay {

@@ -43,7 +43,7 @@ OverlayLayout full_layout(int cap_px, int filter_lines) {
   layout.ring_baseline = layout.graph.br().y + 5 * cap / 2;
   layout.busy_baseline = layout.ring_baseline + layout.line_pitch;
   layout.filters_baseline = layout.busy_baseline + layout.line_pitch;
-  layout.size.height = on_grid(layout.busy_baseline + filter_lines * layout.line_pitch + 3 * cap / 2);
+  layout.size.height = on_grid(layout.busy_baseline + filter_lines * layout.line_pitch + 1.5 * cap);
   return layout;
 }
 

@@ -248,10 +248,10 @@ void OverlayPanel::draw_graph(const OverlayFigures& figures) {
     x += step;
   }
   const double thickness = std::max(1.0, cap / 14.0);
-  for (double dash = graph.x; dash < plot_right; dash += cap) {
-    const double length = std::min(0.5 * cap, plot_right - dash);
-    canvas_->fill({dash, static_cast<double>(graph.y), length, thickness}, inks_.dim);
-    canvas_->fill({dash, graph.y + graph.height / 2.0, length, thickness}, inks_.track);
+  for (int dash = graph.x; dash < plot_right; dash += cap) {
+    const double length = std::min(0.5 * cap, static_cast<double>(plot_right - dash));
+    canvas_->fill({static_cast<double>(dash), static_cast<double>(graph.y), length, thickness}, inks_.dim);
+    canvas_->fill({static_cast<double>(dash), graph.y + graph.height / 2.0, length, thickness}, inks_.track);
   }
   font_->draw_right(*canvas_, mark, {layout_.right, graph.y + cap}, inks_.dim);
   font_->draw_right(*canvas_, "0", {layout_.right, graph.br().y}, inks_.dim);

@@ -54,11 +54,9 @@ class SdlVideo {
   static std::string no_display(const char* cause) { return fmt::format("no display for --preview: {}", cause); }
 };
 
-SdlPointer<SDL_Window> create_window(const std::string& title) {
-  constexpr int kPlaceholder_px = 320;  // hidden; the first frame decides
-  SdlPointer<SDL_Window> window(SDL_CreateWindow(title.c_str(), SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                                                 kPlaceholder_px, kPlaceholder_px,
-                                                 SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI));
+SdlPointer<SDL_Window> create_window(const std::string& title, const SDL_Rect& area) {
+  SdlPointer<SDL_Window> window(
+      SDL_CreateWindow(title.c_str(), area.x, area.y, area.w, area.h, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI));
   if (!window) throw DeviceError(fmt::format("no window for --preview: {}", SDL_GetError()));
   return window;
 }
@@ -86,24 +84,26 @@ SDL_Rect fitted(PictureSize shape, PictureSize room) {
 
 /** Members are made in order and end in reverse: SDL last. */
 struct PreviewWindow::State {
-  explicit State(const std::string& title) : window(create_window(title)), renderer(create_renderer(*window)) {}
+  explicit State(std::string window_title) : title(std::move(window_title)) {}
 
   void take_newest();
   void open();
   void draw();
   void paint(SDL_Texture& target, PictureSize size);
   void handle(const SDL_Event& event, std::vector<char>& keys);
-  bool is_fullscreen() const { return (SDL_GetWindowFlags(window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0; }
+  bool is_fullscreen() const {
+    return window && (SDL_GetWindowFlags(window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
+  }
   void toggle_fullscreen();
 
+  const std::string title;
   SdlVideo video;
-  SdlPointer<SDL_Window> window;
+  SdlPointer<SDL_Window> window;  ///< from the first frame on
   SdlPointer<SDL_Renderer> renderer;
   SdlPointer<SDL_Texture> texture;
   PictureSize texture_size;
   PicturePainter painter;
   AvFrame shown;  ///< what the window shows, for when it is resized
-  bool opened = false;
   bool must_draw = false;
 
   std::mutex mutex;
@@ -127,7 +127,7 @@ std::vector<char> PreviewWindow::pump() {
   SDL_Event event;
   while (SDL_PollEvent(&event) != 0) state_->handle(event, keys);
   state_->take_newest();
-  if (state_->shown && !state_->opened) state_->open();
+  if (state_->shown && !state_->window) state_->open();
   if (state_->must_draw) state_->draw();
   return keys;
 }
@@ -145,17 +145,18 @@ void PreviewWindow::State::take_newest() {
   must_draw = true;
 }
 
-/** Opens the window in the frame's size, or as large as the desktop allows. */
+/** Opens the window in the frame's size, or as large as the desktop allows. Not earlier: a hidden window that is
+ *  resized before it is shown keeps, with some of SDL's renderers, its first size. */
 void PreviewWindow::State::open() {
   const PictureSize shape = display_size(*shown);
   SDL_Rect desktop{0, 0, shape.width, shape.height};
-  SDL_GetDisplayUsableBounds(std::max(SDL_GetWindowDisplayIndex(window.get()), 0), &desktop);
-  SDL_Rect area{0, 0, shape.width, shape.height};
+  SDL_GetDisplayUsableBounds(0, &desktop);
+  SDL_Rect area{(desktop.w - shape.width) / 2, (desktop.h - shape.height) / 2, shape.width, shape.height};
   if (shape.width > desktop.w || shape.height > desktop.h) area = fitted(shape, {desktop.w, desktop.h});
-  SDL_SetWindowSize(window.get(), area.w, area.h);
-  SDL_SetWindowPosition(window.get(), desktop.x + (desktop.w - area.w) / 2, desktop.y + (desktop.h - area.h) / 2);
-  SDL_ShowWindow(window.get());
-  opened = true;
+  area.x += desktop.x;
+  area.y += desktop.y;
+  window = create_window(title, area);
+  renderer = create_renderer(*window);
 }
 
 void PreviewWindow::State::draw() {
@@ -224,6 +225,7 @@ void PreviewWindow::State::handle(const SDL_Event& event, std::vector<char>& key
 }
 
 void PreviewWindow::State::toggle_fullscreen() {
+  if (!window) return;
   SDL_SetWindowFullscreen(window.get(), is_fullscreen() ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);
   must_draw = shown != nullptr;
 }

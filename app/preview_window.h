@@ -14,8 +14,8 @@ namespace framelane {
  *  Thread: show() any (the encoder); all else main. Owns: the window, and references to the newest frames. */
 class PreviewWindow {
  public:
-  /** Prepares a window, which opens with the first frame, as large as that or the desktop allows. Throws DeviceError
-   *  where there is no display. */
+  /** Connects to the display; the window opens with the first frame, as large as that or the desktop allows. Throws
+   *  DeviceError where there is no display. */
   explicit PreviewWindow(const std::string& title);
   ~PreviewWindow();
   PreviewWindow(const PreviewWindow&) = delete;
@@ -25,7 +25,7 @@ class PreviewWindow {
   void show(const AVFrame& frame);
   /** Draws the newest frame where it has not been drawn, handles the window's events, and returns the keys typed, as
    *  the terminal gives them; the close button is 'q', a double click 'f', and Escape ends full screen or is 'q'.
-   *  May wait for one refresh of the display. */
+   *  May wait for one refresh of the display. Throws DeviceError where the display refuses a window. */
   std::vector<char> pump();
   void toggle_fullscreen();
 

@@ -66,7 +66,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   struct Sample {
     Clock::time_point time;
-    std::int64_t frames;
+    std::int64_t frames = 0;
   };
   void remember_sample(Clock::time_point now);
   void write_keys(bool end);

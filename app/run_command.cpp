@@ -40,11 +40,15 @@ bool same_file(const std::string& a, const std::string& b) {
 /** Before anything is opened: a report goes neither over the video nor into it, and its folder is there. */
 void check_report(const char* option, const std::string& target, const PipelineOptions& run) {
   if (target.empty()) return;
-  if (same_file(target, run.input.url) || same_file(target, run.output.url)) {
-    throw UsageError(fmt::format("{} {}: that is where the video {}", option, target,
-                                 same_file(target, run.input.url) ? "comes from" : "goes"));
+  const auto refuse = [&](const char* why) {
+    throw UsageError(fmt::format("{} {}: that is where the video {}", option, target, why));
+  };
+  if (target == "-" || target.starts_with("pipe:")) {
+    if (run.output.url == "-" && target != "pipe:2") refuse("goes");
+    return;
   }
-  if (target == "-" || target.starts_with("pipe:")) return;
+  if (same_file(target, run.input.url)) refuse("comes from");
+  if (same_file(target, run.output.url)) refuse("goes");
   const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
   const bool exists = std::filesystem::exists(target);
   if (access(exists ? target.c_str() : folder.c_str(), W_OK) != 0) {
@@ -187,6 +191,9 @@ void Session::finish() {
   } catch (const OutputError&) {
     progress_.finish();
     if (run_.output.url == "-" && stdout_reader_has_gone()) throw ClosedPipe();
+    throw;
+  } catch (...) {
+    progress_.finish();
     throw;
   }
   progress_.finish();

@@ -1,9 +1,20 @@
 #include "kernels/filter.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <stdexcept>
 
 namespace framelane {
+namespace {
+
+/** Of a checked value, in any locale. */
+template <typename Number>
+Number parsed(const std::string& text) {
+  Number value{};
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
 
 std::unique_ptr<CompiledFilter> Filter::compile(const FrameFormat&, Backend) const {
   throw std::logic_error("this filter is compiled as part of a colour program");
@@ -19,8 +30,8 @@ const ParameterValues::Value& ParameterValues::at(std::string_view name) const {
   return found->second;
 }
 
-double ParameterValues::number(std::string_view name) const { return std::strtod(at(name).text.c_str(), nullptr); }
-int ParameterValues::integer(std::string_view name) const { return std::atoi(at(name).text.c_str()); }
+double ParameterValues::number(std::string_view name) const { return parsed<double>(at(name).text); }
+int ParameterValues::integer(std::string_view name) const { return parsed<int>(at(name).text); }
 bool ParameterValues::flag(std::string_view name) const { return at(name).text == "1"; }
 const std::string& ParameterValues::text(std::string_view name) const { return at(name).text; }
 bool ParameterValues::is_set(std::string_view name) const { return at(name).by_user; }

@@ -22,7 +22,6 @@ namespace {
 
 spdlog::level::level_enum our_level(int av_level) {
   if (av_level <= AV_LOG_ERROR) return spdlog::level::warn;
-  if (av_level <= AV_LOG_WARNING) return spdlog::level::info;
   return av_level <= AV_LOG_INFO ? spdlog::level::debug : spdlog::level::trace;
 }
 
@@ -68,7 +67,8 @@ std::string speaker(void* context) {
   if (context == nullptr) return {};
   const AVClass* type = *static_cast<AVClass**>(context);
   if (type == nullptr || type->item_name == nullptr) return {};
-  return std::string(type->item_name(context)) + ": ";
+  const std::string name = type->item_name(context);
+  return name == "NULL" ? "" : name + ": ";
 }
 
 void finish_line(void* context, int level, std::string_view text) {

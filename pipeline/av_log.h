@@ -6,7 +6,7 @@
 namespace framelane {
 
 /** From now on FFmpeg's and its codecs' messages go to spdlog: errors as warnings (an error that ends something is
- *  told by the exception it becomes), warnings as information, the rest below. A message that comes again is counted,
+ *  told by the exception it becomes), the rest for --log-level verbose. A message that comes again is counted,
  *  and repeated at 10, 100, … times. May be called more than once, from any thread. */
 void route_av_log();
 

@@ -61,8 +61,8 @@ bool holds_still_images(const AVCodecParameters& parameters) {
 }
 
 bool is_gray(const AVFrame& frame) {
-  const std::optional<PixelFormat> pixel = planar_format(frame.format);
-  return pixel && pixel->model == ColorModel::kGray;
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  return descriptor->nb_components <= 2 && (descriptor->flags & AV_PIX_FMT_FLAG_PAL) == 0;
 }
 
 /** One a core, up to where libavcodec itself advises against more: each frame thread delays by one frame. */
@@ -157,10 +157,22 @@ AvFrame VideoDecoder::receive() {
     count_error(status);
   }
   if (frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0) ++errors_;
-  if (still_images_ && frame->color_range == AVCOL_RANGE_UNSPECIFIED && is_gray(*frame)) {
-    frame->color_range = AVCOL_RANGE_JPEG;
-  }
+  correct_tags(*frame);
   return frame;
+}
+
+/** What FFmpeg's decoders leave unsaid, or say wrongly. */
+void VideoDecoder::correct_tags(AVFrame& frame) const {
+  if (still_images_ && frame.color_range == AVCOL_RANGE_UNSPECIFIED && is_gray(frame)) {
+    frame.color_range = AVCOL_RANGE_JPEG;
+  }
+  // The fourth component of a JPEG is ink, which the decoder has mixed into the others by now; it is not alpha.
+  if (context_->codec_id == AV_CODEC_ID_MJPEG && frame.data[3] != nullptr) {
+    if (frame.format == AV_PIX_FMT_YUVA444P) frame.format = AV_PIX_FMT_YUV444P;
+    if (frame.format == AV_PIX_FMT_GBRAP) frame.format = AV_PIX_FMT_GBRP;
+    frame.data[3] = nullptr;
+    frame.linesize[3] = 0;
+  }
 }
 
 }  // namespace framelane

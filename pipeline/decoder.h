@@ -51,6 +51,7 @@ class VideoDecoder {
 
  private:
   void count_error(int status);
+  void correct_tags(AVFrame& frame) const;
   static int allocate(AVCodecContext* context, AVFrame* frame, int flags);
 
   std::shared_ptr<HostPool> pool_;

@@ -32,13 +32,8 @@ int is_stopped(void* stop) { return *static_cast<const std::atomic<bool>*>(stop)
 /** FFmpeg takes any text for ANSI art when its name ends in .txt. */
 bool is_text(const AVFormatContext& context) { return std::string_view(context.iformat->name) == "tty"; }
 
-/** Images whose content has no signature (Targa) are known by their name only. */
-const AVInputFormat* image_demuxer_by_name(const std::string& path) {
-  AVProbeData probe{};
-  probe.filename = path.c_str();
-  const AVInputFormat* demuxer = av_probe_input_format(&probe, 0);
-  return demuxer != nullptr && std::string_view(demuxer->name) == "image2" ? demuxer : nullptr;
-}
+/** Known by its name only (Targa), or broken: no content has been recognised yet. */
+bool is_named_image(const AVFormatContext& context) { return std::string_view(context.iformat->name) == "image2"; }
 
 }  // namespace
 
@@ -60,35 +55,38 @@ void Demuxer::close() {
   pipe_.reset();
 }
 
+/** FFmpeg's reason for a failure, without the password that its text may hold. */
+std::string Demuxer::reason(AvLogCapture& log, const std::string& otherwise) const {
+  std::string text = log.reason(otherwise);
+  if (const std::size_t url = text.find(source_.url); url != std::string::npos && source_.kind == SourceKind::kUrl) {
+    text.replace(url, source_.url.size(), source_.name);
+  }
+  return text;
+}
+
 void Demuxer::open(const MediaInputOptions& options) {
   AvLogCapture log;
   const std::string& name = source_.name;
   if (source_.kind == SourceKind::kFile) open_file();
   if (source_.kind == SourceKind::kPipe) open_pipe();
-  int status = open_context(options);
-  if (status == AVERROR_INVALIDDATA && source_.kind == SourceKind::kFile && source_.demuxer == nullptr) {
-    source_.demuxer = image_demuxer_by_name(source_.url);
-    if (source_.demuxer != nullptr) {
-      avio_closep(&file_);
-      source_.demuxer_options.try_emplace("pattern_type", "none");
-      status = open_context(options);
-    }
-  }
+  const int status = open_context(options);
   if (status == AVERROR_EXIT) throw InputError(fmt::format("{}: interrupted", name));
   if (status == AVERROR_INVALIDDATA) {
     throw InputError(
-        fmt::format("{}: not a media file, or a damaged one ({})", name, log.reason(av_error_text(status))));
+        fmt::format("{}: not a media file, or a damaged one ({})", name, reason(log, av_error_text(status))));
   }
   if (status < 0) {
     const std::string error = av_error_text(status);
-    const std::string reason = log.reason(error);
-    throw InputError(
-        fmt::format("{}: cannot be opened: {}{}", name, error, reason == error ? "" : " (" + reason + ")"));
+    const std::string cause = reason(log, error);
+    throw InputError(fmt::format("{}: cannot be opened: {}{}", name, error, cause == error ? "" : " (" + cause + ")"));
   }
   if (is_text(*context_) && options.format.empty()) {
     throw InputError(fmt::format("{}: not a media file, but text", name));
   }
   probe_streams();
+  if (is_named_image(*context_) && context_->streams[0]->codecpar->width <= 0) {
+    throw InputError(fmt::format("{}: not a media file, or a damaged one ({})", name, reason(log, "no picture")));
+  }
 }
 
 void Demuxer::open_file() {

@@ -14,6 +14,8 @@ struct AVIOContext;
 
 namespace framelane {
 
+class AvLogCapture;
+
 /** An opened and probed container, read packet by packet.
  *  Thread: one at a time; interrupt() from any. Owns: the format context and its I/O. */
 class Demuxer {
@@ -40,6 +42,7 @@ class Demuxer {
 
  private:
   void open(const MediaInputOptions& options);
+  std::string reason(AvLogCapture& log, const std::string& otherwise) const;
   void open_file();
   void open_pipe();
   int open_context(const MediaInputOptions& options);

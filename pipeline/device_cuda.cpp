@@ -180,6 +180,8 @@ class CudaDevice : public Device {
   void synchronize() override { FRAMELANE_CUDA(cudaDeviceSynchronize()); }
   void copy_blocking_to_device(std::byte* dst, const std::byte* src, std::size_t bytes) override {
     FRAMELANE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyHostToDevice));
+    // From pageable memory cudaMemcpy may return before the last bytes have arrived, and our streams do not wait.
+    FRAMELANE_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   }
   void copy_blocking_to_host(std::byte* dst, const std::byte* src, std::size_t bytes) override {
     FRAMELANE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyDeviceToHost));

@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <string_view>
@@ -80,12 +81,12 @@ void VideoEncoder::open(const MediaOutputOptions& options) {
   const std::map<std::string, std::string> settings = encoder_settings(*context_, options);
   AVDictionary* dictionary = nullptr;
   for (const auto& [key, value] : settings) av_dict_set(&dictionary, key.c_str(), value.c_str(), 0);
+  const char* encoder = context_->codec->name;  // a failure clears context_->codec
   AvLogCapture log;
   const int status = avcodec_open2(context_, context_->codec, &dictionary);
   const AVDictionaryEntry* entry = av_dict_get(dictionary, "", nullptr, AV_DICT_IGNORE_SUFFIX);
   const std::string unknown = entry != nullptr ? entry->key : "";
   av_dict_free(&dictionary);
-  const char* encoder = context_->codec->name;
   if (status >= 0 && unknown.empty()) return;
   if (status >= 0) throw UsageError(fmt::format("--encoder-opt {}: encoder {} has no such option", unknown, encoder));
   const std::string reason = log.reason(av_error_text(status));
@@ -125,6 +126,12 @@ void VideoEncoder::encode(const AVFrame& frame, const PacketSink& sink) {
 void VideoEncoder::flush(const PacketSink& sink) {
   send(nullptr);
   receive(sink);
+  if (!held_) return;
+  // A container's track is as long as its packets' steps in decoding order and the last one's duration: with uneven
+  // times, only this duration makes that the length of what is shown.
+  held_->duration = std::max<std::int64_t>(1, end_pts_ - first_pts_ - (held_->dts - *first_dts_));
+  sink(*held_);
+  held_.reset();
 }
 
 /** The codec has room: receive() emptied it. */
@@ -146,8 +153,18 @@ void VideoEncoder::receive(const PacketSink& sink) {
     if (auto duration = durations_.extract(packet->pts); !duration.empty() && packet->duration <= 0) {
       packet->duration = duration.mapped();
     }
-    sink(*packet);
+    hand_on(*packet, sink);
   }
+}
+
+void VideoEncoder::hand_on(AVPacket& packet, const PacketSink& sink) {
+  if (!first_dts_) first_dts_ = packet.dts;
+  first_pts_ = std::min(first_pts_, packet.pts);
+  end_pts_ = std::max(end_pts_, packet.pts + packet.duration);
+  if (context_->has_b_frames == 0) return sink(packet);
+  if (held_) sink(*held_);
+  held_ = make_packet();
+  av_packet_move_ref(held_.get(), &packet);
 }
 
 }  // namespace framelane

@@ -55,6 +55,7 @@ class VideoEncoder {
   std::int64_t rising_pts(std::int64_t pts);
   void send(const AVFrame* frame);
   void receive(const PacketSink& sink);
+  void hand_on(AVPacket& packet, const PacketSink& sink);
 
   std::string name_;
   AVRational input_time_base_;
@@ -62,6 +63,10 @@ class VideoEncoder {
   std::unique_ptr<EncoderInput> input_;
   std::optional<std::int64_t> last_pts_;
   std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of frames inside; many encoders forget them
+  AvPacket held_;  ///< where packets are not in the order of their times: the latest one, which may be the last
+  std::int64_t first_pts_ = INT64_MAX;
+  std::int64_t end_pts_ = INT64_MIN;
+  std::optional<std::int64_t> first_dts_;
   std::int64_t moved_frames_ = 0;
 };
 

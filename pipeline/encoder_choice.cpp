@@ -214,7 +214,7 @@ bool controls_rate(const MediaOutputOptions& options) {
 const AVCodec& choose_encoder(const MediaOutputOptions& options, const AVOutputFormat& muxer) {
   if (!options.video_codec.empty()) {
     const AVCodec& encoder = encoder_by_name(options.video_codec);
-    if (avformat_query_codec(&muxer, encoder.id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
+    if (avformat_query_codec(&muxer, encoder.id, FF_COMPLIANCE_NORMAL) == 0) {
       throw UsageError(fmt::format("--video-codec {}: container {} cannot hold {} video", options.video_codec,
                                    muxer.name, avcodec_get_name(encoder.id)));
     }
@@ -275,14 +275,18 @@ std::map<std::string, std::string> encoder_settings(AVCodecContext& context, con
   return settings;
 }
 
+bool has_constant_rate(const AVOutputFormat& muxer) {
+  constexpr std::array<std::string_view, 4> kNames{"avi", "yuv4mpegpipe", "ogg", "mxf"};
+  return std::ranges::find(kNames, muxer.name) != kNames.end();
+}
+
 AVRational encoder_time_base(const AVCodec& encoder, const AVOutputFormat& muxer, AVRational input, AVRational rate) {
   const std::vector<AVRational> rates = encoder_rates(encoder);
   if (!rates.empty() && rate.num > 0) {
     const auto distance = [&](AVRational other) { return std::abs(av_q2d(other) - av_q2d(rate)); };
     return av_inv_q(*std::ranges::min_element(rates, {}, distance));
   }
-  const bool constant_rate = (muxer.flags & (AVFMT_VARIABLE_FPS | AVFMT_NOTIMESTAMPS)) == 0;
-  if (constant_rate && rate.num > 0) return av_inv_q(rate);
+  if (has_constant_rate(muxer) && rate.num > 0) return av_inv_q(rate);
   constexpr int kMpeg4MaxDenominator = 65535;
   if (encoder.id == AV_CODEC_ID_MPEG4 && input.den > kMpeg4MaxDenominator) {
     // The finest clock that MPEG-4 holds and of which a frame is a whole number of ticks.

@@ -30,6 +30,10 @@ bool is_full_range_only(AVCodecID codec);
  *  control. Throws UsageError for a crf, preset or bit rate that the encoder does not have or that is out of range. */
 std::map<std::string, std::string> encoder_settings(AVCodecContext& context, const MediaOutputOptions& options);
 
+/** True for containers that count frames instead of giving them times (AVI, YUV4MPEG2, …). libavformat's own flag for
+ *  this calls MP4 one of them. */
+bool has_constant_rate(const AVOutputFormat& muxer);
+
 /** The unit of the encoder's timestamps: the input's, but for containers and codecs that hold only constant or coarse
  *  rates. */
 AVRational encoder_time_base(const AVCodec& encoder, const AVOutputFormat& muxer, AVRational input, AVRational rate);

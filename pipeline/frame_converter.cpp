@@ -1,12 +1,14 @@
 // decode > [preprocess] > ring > submit > encode > [convert] > mux.
 #include "pipeline/frame_converter.h"
 
+#include <cstdint>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "kernels/frame.h"
 #include "pipeline/av.h"
+#include "pipeline/component_copy.h"
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -38,6 +40,19 @@ bool is_full_range(const AVFrame& frame) {
   }
 }
 
+bool is_rgb_or_gray(const AVFrame& frame) {
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  constexpr std::uint64_t kRgb = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL;
+  return (descriptor->flags & kRgb) != 0 || descriptor->nb_components < 3;
+}
+
+/** True when equal codes mean equal colours on both sides. Next to RGB, gray counts as full range: libswscale reads it
+ *  so in any case. */
+bool same_meaning(const AVFrame& dst, const AVFrame& src) {
+  if (is_rgb_or_gray(dst) && is_rgb_or_gray(src)) return true;
+  return is_full_range(src) == is_full_range(dst) && colorspace_of(src) == colorspace_of(dst);
+}
+
 int scaler_flags(ConversionQuality quality) {
   if (quality == ConversionQuality::kQuick) return SWS_BILINEAR | SWS_ACCURATE_RND;
   return SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
@@ -48,6 +63,7 @@ int scaler_flags(ConversionQuality quality) {
 FrameConverter::~FrameConverter() { sws_freeContext(context_); }
 
 void FrameConverter::convert(AVFrame& dst, const AVFrame& src) {
+  if (same_meaning(dst, src) && copy_components(dst, src)) return;
   const auto src_format = static_cast<AVPixelFormat>(src.format);
   const auto dst_format = static_cast<AVPixelFormat>(dst.format);
   context_ = sws_getCachedContext(context_, src.width, src.height, src_format, dst.width, dst.height, dst_format,

@@ -22,7 +22,8 @@ class FrameConverter {
   FrameConverter(const FrameConverter&) = delete;
   FrameConverter& operator=(const FrameConverter&) = delete;
 
-  /** Fills `dst`, whose format, size and writable planes are set, from `src`, scaled where sizes differ, with
+  /** Fills `dst`, whose format, size and writable planes are set, from `src`: sample by sample where the formats only
+   *  lay them out differently, else by libswscale, scaled where sizes differ, with
    *  accurate rounding, each side read by its own matrix and range tags (an untagged matrix is guess_matrix()'s).
    *  Copies no properties. Throws std::runtime_error where libswscale cannot convert between the formats. */
   void convert(AVFrame& dst, const AVFrame& src);

@@ -68,6 +68,7 @@ void use_file(InputSource& source, const std::string& path, const struct stat& s
   if (S_ISREG(status.st_mode) && status.st_size == 0) throw InputError(fmt::format("{}: is empty", source.name));
   source.url = path;
   source.kind = S_ISREG(status.st_mode) ? SourceKind::kFile : SourceKind::kPipe;
+  source.demuxer_options.try_emplace("pattern_type", "none");  // an image's name is taken as it is
 }
 
 void use_sequence(InputSource& source, const std::string& pattern) {

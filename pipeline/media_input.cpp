@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <limits>
@@ -68,14 +69,27 @@ bool is_live_source(const InputSource& source) {
          std::ranges::any_of(kLive, [&](std::string_view scheme) { return source.url.starts_with(scheme); });
 }
 
+bool has_free_clock(const AVFormatContext& context) { return (context.iformat->flags & AVFMT_TS_DISCONT) != 0; }
+
+/** A little before 0 is where many containers put what a sound decoder needs to warm up; only where the clock is any
+ *  does a negative start mean anything (a 33-bit wrap soon after the start). */
+std::int64_t start_us(const AVFormatContext& context) {
+  if (context.start_time == AV_NOPTS_VALUE) return 0;
+  return has_free_clock(context) ? context.start_time : std::max<std::int64_t>(0, context.start_time);
+}
+
 std::int64_t shift_us(const AVFormatContext& context, const MediaInputOptions& options) {
-  const std::int64_t start_us =
-      context.start_time == AV_NOPTS_VALUE ? 0 : std::max<std::int64_t>(0, context.start_time);
-  return start_us + microseconds(options.start_s.value_or(0));
+  return start_us(context) + microseconds(options.start_s.value_or(0));
 }
 
 TimeJumps time_jumps(const AVFormatContext& context) {
-  return (context.iformat->flags & AVFMT_TS_DISCONT) != 0 ? TimeJumps::kClose : TimeJumps::kKeep;
+  return has_free_clock(context) ? TimeJumps::kClose : TimeJumps::kKeep;
+}
+
+/** Known, not guessed from the bit rate. */
+std::optional<double> container_length_s(const AVFormatContext& context) {
+  if (context.duration <= 0 || context.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return std::nullopt;
+  return static_cast<double>(context.duration) * kMicrosecond;
 }
 
 }  // namespace
@@ -92,6 +106,7 @@ struct MediaInput::State {
   void drain_side_packets(double until_s);
   void complete_time(AVFrame& frame);
   bool wait_until_due(std::int64_t pts);
+  void check_length();
   void finish();
   double seconds(std::int64_t pts) const { return static_cast<double>(pts) * av_q2d(video.time_base); }
   double rate() const { return av_q2d(av_guess_frame_rate(&demuxer.context(), &video, nullptr)); }
@@ -107,6 +122,8 @@ struct MediaInput::State {
   SidePackets side_packets;
   std::vector<double> reached_s;  ///< by stream: time of its latest packet
 
+  std::atomic<std::int64_t> corrupt_packets{0};
+  std::atomic<bool> cut_short{false};
   bool end_of_packets = false;
   bool ended = false;
   std::exception_ptr broken;  ///< what made reading stop; told after the frames before it
@@ -165,6 +182,7 @@ void MediaInput::State::feed_decoder() {
     if (AvPacket packet = read_packet(); !packet) {
       end_of_packets = true;
     } else if (packet->stream_index == video.index) {
+      if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0) ++corrupt_packets;
       decoder.send(packet.get());
     } else {
       take_side_packet(std::move(packet));
@@ -225,17 +243,34 @@ AvFrame MediaInput::State::read_frame() {
   return nullptr;
 }
 
+/** Some demuxers take a file that breaks off for one that ends. */
+void MediaInput::State::check_length() {
+  constexpr double kTolerance_s = 1;  // last packets have a length of their own
+  const std::optional<double> length = container_length_s(demuxer.context());
+  if (!length || demuxer.source().kind != SourceKind::kFile || demuxer.cut_short()) return;
+  const double end_s = *std::ranges::max_element(reached_s) + options.start_s.value_or(0);
+  if (end_s + kTolerance_s >= *length) return;
+  spdlog::warn("{}: breaks off at {:.1f} s of {:.1f} s", demuxer.source().name, end_s, *length);
+  cut_short = true;
+}
+
 void MediaInput::State::finish() {
   ended = true;
   if (demuxer.interrupted()) return;
-  if (decoder.ended()) side_packets.release_all();
+  if (decoder.ended()) {
+    check_length();
+    side_packets.release_all();
+  }
   if (broken) std::rethrow_exception(broken);
   if (frames > 0) return;
   const std::string& name = demuxer.source().name;
   if (options.start_s && *options.start_s > 0) {
     throw InputError(fmt::format("{}: has no frame at or after --start {} s", name, *options.start_s));
   }
-  throw InputError(fmt::format("{}: no frame could be decoded", name));
+  const bool piped_mp4 = demuxer.source().kind == SourceKind::kPipe &&
+                         std::string_view(demuxer.context().iformat->name).find("mp4") != std::string_view::npos;
+  throw InputError(fmt::format("{}: no frame could be decoded{}", name,
+                               piped_mp4 ? " (an MP4 with its index at the end cannot come through a pipe)" : ""));
 }
 
 bool MediaInput::State::side_streams_reached(double time_s) const {
@@ -293,9 +328,9 @@ std::optional<double> MediaInput::duration_s() const {
   if (state_->video.duration > 0) {
     const std::int64_t begin = state_->video.start_time == AV_NOPTS_VALUE ? 0 : state_->video.start_time;
     length = state_->seconds(begin + state_->video.duration);
-    if (begin != 0 && context.start_time > 0) *length -= static_cast<double>(context.start_time) * kMicrosecond;
-  } else if (context.duration > 0 && context.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE) {
-    length = static_cast<double>(context.duration) * kMicrosecond;
+    if (begin != 0) *length -= static_cast<double>(start_us(context)) * kMicrosecond;
+  } else {
+    length = container_length_s(context);
   }
   const std::optional<double>& cut = state_->options.duration_s;
   if (!length || is_live()) return cut;
@@ -311,6 +346,8 @@ std::optional<std::int64_t> MediaInput::frame_count() const {
   return std::llround(*length * frame_rate());
 }
 
-InputDamage MediaInput::damage() const { return {state_->decoder.errors(), state_->demuxer.cut_short()}; }
+InputDamage MediaInput::damage() const {
+  return {state_->decoder.errors() + state_->corrupt_packets, state_->cut_short || state_->demuxer.cut_short()};
+}
 
 }  // namespace framelane

@@ -13,6 +13,7 @@
 #include "kernels/errors.h"
 #include "pipeline/av_log.h"
 #include "pipeline/encoder.h"
+#include "pipeline/encoder_choice.h"
 #include "pipeline/output_target.h"
 #include "pipeline/stream_copy.h"
 
@@ -34,9 +35,8 @@ bool is_mp4_family(const AVOutputFormat& muxer) {
  *  timestamps, unless that is some clock's own. */
 AVRational layout_rate(const AVOutputFormat& muxer, const AVStream& video, AVRational average) {
   constexpr double kHighestRate_hz = 240;
-  const bool constant = (muxer.flags & (AVFMT_VARIABLE_FPS | AVFMT_NOTIMESTAMPS)) == 0;
   const AVRational finest = video.r_frame_rate;
-  return constant && finest.num > 0 && av_q2d(finest) <= kHighestRate_hz ? finest : average;
+  return has_constant_rate(muxer) && finest.num > 0 && av_q2d(finest) <= kHighestRate_hz ? finest : average;
 }
 
 AVRational input_rate(const MediaInput& input) {
@@ -198,6 +198,8 @@ void MediaOutput::State::finish() {
     throw;
   }
   close();
+  if (encoder->moved_frames() > 1)
+    spdlog::warn("{}: {} frames were moved in time", target.name, encoder->moved_frames());
   if (target.replaces()) replace_older_file(target);
 }
 
@@ -211,7 +213,7 @@ void MediaOutput::State::abort() noexcept {
       finish();
     }
   } catch (const std::exception& error) {
-    spdlog::warn("{}", error.what());
+    spdlog::warn("{}; what is there is incomplete", error.what());
   }
 }
 

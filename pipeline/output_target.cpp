@@ -90,7 +90,6 @@ void use_path(OutputTarget& target, const std::string& path, Overwrite overwrite
   target.url = "file:" + path;
   const std::optional<struct stat> status = status_of(path);
   if (!status) return check_folder(path, target.name);
-  if (S_ISDIR(status->st_mode)) throw OutputError(fmt::format("{}: is a directory", target.name));
   if (is_same_file(*status, input_url)) {
     throw OutputError(fmt::format("{}: is the input; write to another file", target.name));
   }
@@ -140,8 +139,9 @@ OutputTarget find_target(const MediaOutputOptions& options, const std::string& i
     target.muxer = find_muxer(options, target.name);
     return target;
   }
-  target.muxer = find_muxer(options, target.name);
   const std::optional<std::string> path = local_path(options.url);
+  if (path && std::filesystem::is_directory(*path)) throw OutputError(fmt::format("{}: is a directory", target.name));
+  target.muxer = find_muxer(options, target.name);
   if (!path) return target;
   // "file:a%03d.png" is one file of that name, as ffmpeg's own protocol prefix suggests.
   const bool may_be_pattern = *path == options.url && (target.muxer->flags & AVFMT_NOFILE) != 0;

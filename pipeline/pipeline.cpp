@@ -124,12 +124,17 @@ Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
       preprocess(device, *sources),
       ring(device, chain, slot_count(options)),
       decode_stage(input, preprocess, *sources, ring, control, recorder, input_format,
-                   {full_ring(options.on_full, input.is_live()), options.frame_limit}, std::move(first.frame),
-                   first.decode),
+                   {full_ring(options.on_full, input.is_live()), options.frame_limit},
+                   reference(*first.frame), first.decode),
       submit_stage(device, chain, ring, results, control, options.stream_delay),
       encode_stage(output, ring, control, recorder, hooks) {
   input.set_side_packet_sink(
       [this](AvPacket packet, int stream) { output.write_side_packet(std::move(packet), stream); });
+  const bool asynchronous = mode.current() != Mode::kSync;
+  if (!device.shares_host_memory()) {
+    submit_stage.warm_up(*preprocess.run(reference(*first.frame), input_format, asynchronous), mode.current());
+  }
+  first.frame.reset();
 }
 
 void Pipeline::State::start() {

@@ -96,7 +96,8 @@ Recorder::Recorder(std::size_t capacity) : capacity_(capacity) { ring_.reserve(c
 
 void Recorder::add(FrameRecord record) {
   const std::scoped_lock lock(mutex_);
-  if (!ring_.empty()) {
+  const bool has_engines = record[Stage::kH2d].happened();  // else a device that filters several frames at once
+  if (has_engines && !ring_.empty()) {
     const FrameRecord& previous = ring_[static_cast<std::size_t>(frames_ - 1) % capacity_];
     for (const Stage engine : {Stage::kH2d, Stage::kKernels, Stage::kD2h}) {
       cut_overlap(record[engine], previous[engine]);

@@ -78,7 +78,8 @@ class Recorder {
 
   /** A frame has left the pipeline. Frames arrive in order. Spans of one engine (H2D, kernels, D2H) are cut where
    *  the previous frame's span of that engine still ran: an engine serves one frame at a time, and an event that
-   *  waited in a queue would otherwise count the wait as work. */
+   *  waited in a queue would otherwise count the wait as work. Frames that were not copied (CPU) are left as they are:
+   *  they are filtered several at once. */
   void add(FrameRecord record);
   void add_dropped() { count_dropped(1); }
   void count_dropped(std::int64_t frames);

@@ -44,7 +44,12 @@ bool container_takes(const AVOutputFormat& muxer, const AVStream& stream) {
     if (is_matroska(muxer)) return true;
   }
   if (std::string_view(muxer.name) == "mpegts") return mpegts_takes(parameters.codec_id);
-  return avformat_query_codec(&muxer, parameters.codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+  return avformat_query_codec(&muxer, parameters.codec_id, FF_COMPLIANCE_NORMAL) == 1;
+}
+
+bool has_edit_lists(const AVOutputFormat& muxer) {
+  constexpr std::array<std::string_view, 5> kNames{"mp4", "mov", "ipod", "3gp", "3g2"};
+  return std::ranges::find(kNames, muxer.name) != kNames.end();
 }
 
 /** The tag that the input's container gives a codec stays only where the output's knows it for the same one. */
@@ -183,6 +188,8 @@ int StreamCopy::write_attached_pictures() {
 bool StreamCopy::adapt(AVPacket& packet, int input_stream) {
   const auto index = static_cast<std::size_t>(input_stream);
   if (index >= routes_.size() || routes_[index].output_stream < 0) return false;
+  // What an edit list cuts off; other containers than MP4 would play it.
+  if ((packet.flags & AV_PKT_FLAG_DISCARD) != 0 && !has_edit_lists(*output_.oformat)) return false;
   Route& route = routes_[index];
   const AVStream& to = *output_.streams[route.output_stream];
   packet.stream_index = route.output_stream;

@@ -16,6 +16,8 @@ extern "C" {
 namespace framelane {
 namespace {
 
+constexpr std::int64_t kWarmUpFrame = -1;
+
 /** The bytes from the first to the last sample of a frame that lies in one block. */
 struct Extent {
   std::byte* begin = nullptr;
@@ -63,14 +65,37 @@ SubmitStage::SubmitStage(Device& device, FilterChain& chain, FrameRing& ring, Ho
       results_(results),
       control_(control),
       delay_(std::move(delay)),
-      shared_stream_(device.create_stream()),
-      state_frames_(chain.state_bytes().size()),
-      state_done_(chain.state_bytes().size()) {
-  for (const std::size_t bytes : chain.state_bytes()) states_.push_back(device.allocate(bytes));
+      shared_stream_(device.create_stream()) {
+  reset_states();
   device_.set_concurrent_frames(concurrent_);
 }
 
 SubmitStage::~SubmitStage() { drain(*shared_stream_); }
+
+void SubmitStage::reset_states() {
+  states_.clear();
+  for (const std::size_t bytes : chain_.state_bytes()) states_.push_back(device_.allocate(bytes));
+  state_frames_.assign(states_.size(), 0);
+  state_done_.assign(states_.size(), nullptr);
+}
+
+void SubmitStage::warm_up(const AVFrame& frame, Mode mode) {
+  for (int i = 0; i < ring_.size(); ++i) {
+    Slot* slot = ring_.acquire();
+    slot->source = reference(frame);
+    slot->record.frame = kWarmUpFrame;
+    slot->record.mode = mode;
+    ring_.push_decoded(slot);
+    submit(*ring_.pop_decoded());
+    ring_.push_submitted(slot);
+  }
+  for (int i = 0; i < ring_.size(); ++i) {
+    Slot* slot = ring_.pop_submitted();
+    if (slot->timed) slot->done->wait();
+    ring_.release(slot);
+  }
+  reset_states();
+}
 
 void SubmitStage::run() {
   while (Slot* slot = ring_.pop_decoded()) {
@@ -129,7 +154,7 @@ SubmitStage::Views SubmitStage::views_of(Slot& slot) {
 void SubmitStage::submit_async(Slot& slot, const FilterPlan& plan, Stream& stream) {
   const Views views = views_of(slot);
   slot.timed = true;
-  if (delay_) stream.delay(delay_(slot.record.frame));
+  if (delay_ && slot.record.frame != kWarmUpFrame) stream.delay(delay_(slot.record.frame));
   stream.record(*slot.h2d_begin);
   if (views.up.bytes > 0) stream.copy_to_device(slot.input.get(), views.up.begin, views.up.bytes);
   stream.record(*slot.h2d_end);
@@ -143,7 +168,7 @@ void SubmitStage::submit_blocking(Slot& slot, const FilterPlan& plan) {
   const Views views = views_of(slot);
   slot.timed = false;
   Stream& stream = *shared_stream_;
-  if (delay_) stream.delay(delay_(slot.record.frame));
+  if (delay_ && slot.record.frame != kWarmUpFrame) stream.delay(delay_(slot.record.frame));
   stream.synchronize();
   const TimePoint begin = Clock::now();
   if (views.up.bytes > 0) device_.copy_blocking_to_device(slot.input.get(), views.up.begin, views.up.bytes);

@@ -25,8 +25,6 @@ class Timeline {
 
   /** Corrects pts and dts of a packet of `stream`; packets in the order in which they are read. */
   void correct(AVPacket& packet, const AVStream& stream);
-  /** Forgets where streams were: after a seek. */
-  void restart() { streams_.clear(); }
 
  private:
   struct StreamLine {

@@ -19,6 +19,8 @@ class DeviceBuffer {
     if (size_ == 0) return;
     FRAMELANE_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), host.size_bytes()));
     FRAMELANE_CUDA(cudaMemcpy(data_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice));
+    // From pageable memory cudaMemcpy may return before the last bytes have arrived, and our streams do not wait.
+    FRAMELANE_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

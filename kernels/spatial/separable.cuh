@@ -11,8 +11,8 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device_buffer.h"
-#include "kernels/filter.h"
 #include "kernels/cuda/plane_tiles.cuh"
+#include "kernels/filter.h"
 #include "kernels/spatial/border.cuh"
 
 namespace framelane {
@@ -239,6 +239,21 @@ __global__ void __launch_bounds__(kFusedThreads, 4)
   store_tile(blurred, plane, operation, place);
 }
 
+/** The planes of a frame in tiles, with each plane's weights. */
+template <typename Value>
+SeparableFrame<Value> separable_frame(const FilterArguments& arguments, const AxisWeights<Value> (&row)[kMaxPlanes],
+                                      const AxisWeights<Value> (&column)[kMaxPlanes], int tile_width, int tile_height) {
+  SeparableFrame<Value> frame{};
+  for (int plane = 0; plane < arguments.src.format.pixel.plane_count(); ++plane) {
+    const PlaneView& src = arguments.src.planes[plane];
+    const PlaneView& dst = arguments.dst.planes[plane];
+    frame.planes[plane] = {src.data,  dst.data,   src.pitch_bytes, dst.pitch_bytes,
+                           src.width, src.height, row[plane],      column[plane]};
+    frame.tiles.add(src.width, src.height, tile_width, tile_height);
+  }
+  return frame;
+}
+
 /** All planes of a frame in one launch. `row` and `column` give each plane's weights, radii up to kMaxFusedRadius. */
 template <BorderRule kBorder, typename Sample, typename Operation>
 void launch_fused_separable(const FilterArguments& arguments,
@@ -246,14 +261,9 @@ void launch_fused_separable(const FilterArguments& arguments,
                             const AxisWeights<typename Operation::Value> (&column)[kMaxPlanes],
                             const Operation& operation, CUstream_st* stream) {
   using Value = typename Operation::Value;
-  SeparableFrame<Value> frame{};
+  const SeparableFrame<Value> frame = separable_frame(arguments, row, column, kTileWidth, kTileHeight);
   std::size_t shared_bytes = 0;
-  for (int plane = 0; plane < arguments.src.format.pixel.plane_count(); ++plane) {
-    const PlaneView& src = arguments.src.planes[plane];
-    const PlaneView& dst = arguments.dst.planes[plane];
-    frame.planes[plane] = {src.data,  dst.data,   src.pitch_bytes, dst.pitch_bytes,
-                           src.width, src.height, row[plane],      column[plane]};
-    frame.tiles.add(src.width, src.height, kTileWidth, kTileHeight);
+  for (int plane = 0; plane < frame.tiles.planes; ++plane) {
     shared_bytes = std::max(shared_bytes, fused_shared_bytes<Value, Sample>(row[plane].radius, column[plane].radius));
   }
   fused_separable_kernel<kBorder, Sample, Operation>

@@ -1,7 +1,8 @@
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
-#include "kernels/spatial/separable.cuh"
+#include "kernels/spatial/separable_unrolled.cuh"
 #include "kernels/spatial/unsharp.h"
 
 namespace framelane {
@@ -14,12 +15,13 @@ constexpr int kLargestRadius = 11;
 template <typename Sample, typename Sum>
 struct Sharpen {
   using Value = Sum;
+  using UnrolledRadii = std::integer_sequence<int, 2, 4, 6, 8>;  // sums are exact in float up to radius 7
   PlaneSharpening planes[kMaxPlanes];
   int max_code;
 
   __device__ int rounded(Value sum, int plane) const {
     if constexpr (std::is_same_v<Value, float>) {
-      return __float2int_rd(sum + 0.5F);
+      return __float_as_int(__fadd_rd(sum + 0.5F, 8388608.0F)) & 0x1FFFF;
     } else {
       const int bits = planes[plane].sum_bits();
       return static_cast<int>((sum + (Value{1} << bits >> 1)) >> bits);
@@ -71,7 +73,7 @@ class CudaUnsharp final : public CompiledFilter {
   }
 
   void run(const FilterArguments& arguments, CUstream_st* stream) const override {
-    launch_fused_separable<BorderRule::kReplicate, Sample>(arguments, row_, column_, operation_, stream);
+    launch_separable<BorderRule::kReplicate, Sample>(arguments, row_, column_, operation_, stream);
   }
 
  private:

@@ -374,6 +374,16 @@ TEST_F(Cli, StatsAreJson) {
   EXPECT_EQ(nlohmann::json::parse(to_stdout.out).size(), file.size());
 }
 
+TEST_F(Cli, ReportsAndVideoDoNotShareStandardOutput) {
+  for (const char* report : {"--stats", "--progress"}) {
+    const Result result = framelane({"run", path("clip.mp4"), "-o", "-", "--format", "nut", report, "-"});
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    // Standard input is another matter.
+    EXPECT_EQ(framelane({"run", "-", "-o", "null", report, "-"}, path("clip.mkv")).status, 0);
+  }
+}
+
 TEST_F(Cli, ProgressKeysReachFilesAndStdout) {
   const Result result = framelane({"run", kEndless, "--frames", "40", "--realtime", "-o", "null", "--progress", "-"});
   EXPECT_EQ(result.status, 0) << result.err;
