@@ -72,7 +72,7 @@ bool same_samples(const AVPixFmtDescriptor& dst, const AVPixFmtDescriptor& src) 
 struct Samples {
   std::uint8_t* data;
   std::ptrdiff_t pitch_bytes;
-  int step_bytes;
+  std::ptrdiff_t step_bytes;
   int bytes;
   int shift;
   bool big_endian;
@@ -116,15 +116,12 @@ void copy_words(const Samples& dst, const Samples& src, int y, int width, int ma
   std::uint8_t* to = dst.row(y);
   const std::uint8_t* from = src.row(y);
   for (int x = 0; x < width; ++x) {
-    const int code =
-        src.bytes == 1
-            ? from[x * src.step_bytes]
-            : load(from + static_cast<std::ptrdiff_t>(x) * src.step_bytes, src.big_endian) >> src.shift & max_code;
+    const int code = src.bytes == 1 ? from[x * src.step_bytes]
+                                    : load(from + x * src.step_bytes, src.big_endian) >> src.shift & max_code;
     if (dst.bytes == 1) {
       to[x * dst.step_bytes] = static_cast<std::uint8_t>(code);
     } else {
-      store(to + static_cast<std::ptrdiff_t>(x) * dst.step_bytes, static_cast<std::uint16_t>(code << dst.shift),
-            dst.big_endian);
+      store(to + x * dst.step_bytes, static_cast<std::uint16_t>(code << dst.shift), dst.big_endian);
     }
   }
 }
@@ -135,8 +132,7 @@ void fill(const Samples& dst, int y, int width, int code) {
     if (dst.bytes == 1) {
       to[x * dst.step_bytes] = static_cast<std::uint8_t>(code);
     } else {
-      store(to + static_cast<std::ptrdiff_t>(x) * dst.step_bytes, static_cast<std::uint16_t>(code << dst.shift),
-            dst.big_endian);
+      store(to + x * dst.step_bytes, static_cast<std::uint16_t>(code << dst.shift), dst.big_endian);
     }
   }
 }

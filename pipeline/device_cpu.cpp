@@ -22,6 +22,13 @@ namespace {
 
 constexpr std::size_t kBlockAlignment = 256;
 
+/** The thread sanitizer does not see how TBB, under OpenCV's parallel loops, hands work to its threads. */
+#ifdef __SANITIZE_THREAD__
+constexpr bool kParallelLoops = false;
+#else
+constexpr bool kParallelLoops = true;
+#endif
+
 MemoryBlock allocate_aligned(std::size_t bytes) {
   const std::size_t rounded = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   auto* data = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, std::max(rounded, kBlockAlignment)));
@@ -53,13 +60,11 @@ class CpuEvent : public TimedEvent {
     if (failure_) std::rethrow_exception(failure_);
   }
   void reach(std::int64_t mark, std::exception_ptr failure) {
-    {
-      const std::scoped_lock lock(mutex_);
-      reached_ = mark;
-      time_ = Clock::now();
-      failure_ = std::move(failure);
-    }
-    reached_changed_.notify_all();
+    const std::scoped_lock lock(mutex_);
+    reached_ = mark;
+    time_ = Clock::now();
+    failure_ = std::move(failure);
+    reached_changed_.notify_all();  // under the lock: whoever waits may destroy this event as soon as it can
   }
 
  private:
@@ -208,7 +213,7 @@ class CpuDevice : public Device {
     std::memcpy(dst, src, bytes);
   }
 
-  void set_concurrent_frames(bool several) override { cv::setNumThreads(several ? 1 : threads_); }
+  void set_concurrent_frames(bool several) override { cv::setNumThreads(several || !kParallelLoops ? 1 : threads_); }
 
  private:
   int threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

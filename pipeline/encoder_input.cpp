@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <new>
 #include <string_view>
 
@@ -68,8 +68,8 @@ void blend_rows(const PlaneView& plane, const PlaneView& alpha, int shift_x, int
     for (int x = 0; x < plane.width; ++x) {
       const int weight = opacity[std::min(x << shift_x, alpha.width - 1)];
       const std::int64_t difference = std::int64_t{row[x]} - background;
-      const std::int64_t scaled = 2 * difference * weight + (difference < 0 ? -max : max);
-      row[x] = static_cast<Sample>(background + scaled / (2 * max));
+      const std::int64_t scaled = difference * 2 * weight + (difference < 0 ? -max : max);
+      row[x] = static_cast<Sample>(background + scaled / (std::int64_t{2} * max));
     }
   }
 }
@@ -90,20 +90,15 @@ void blend_on_black(const AVFrame& frame) {
   }
 }
 
-/** Repeats the last column and the last row of `dst` beyond `width` x `height` samples. */
-void repeat_edges(std::uint8_t* data, int pitch_bytes, int width, int height, int full_width, int full_height,
-                  int sample_bytes) {
+/** Repeats the last column and row of a picture of `width` x `height` samples to fill `plane`. */
+template <typename Sample>
+void repeat_edges(const PlaneView& plane, int width, int height) {
   for (int y = 0; y < height; ++y) {
-    std::uint8_t* row = data + static_cast<std::ptrdiff_t>(y) * pitch_bytes;
-    for (int x = width; x < full_width; ++x) {
-      std::memcpy(row + x * sample_bytes, row + (width - 1) * sample_bytes, static_cast<std::size_t>(sample_bytes));
-    }
+    auto* row = plane.row<Sample>(y);
+    std::fill(row + width, row + plane.width, row[width - 1]);
   }
-  const std::uint8_t* last = data + static_cast<std::ptrdiff_t>(height - 1) * pitch_bytes;
-  for (int y = height; y < full_height; ++y) {
-    std::memcpy(data + static_cast<std::ptrdiff_t>(y) * pitch_bytes, last,
-                static_cast<std::size_t>(full_width) * static_cast<std::size_t>(sample_bytes));
-  }
+  const auto* last = plane.row<Sample>(height - 1);
+  for (int y = height; y < plane.height; ++y) std::copy_n(last, plane.width, plane.row<Sample>(y));
 }
 
 }  // namespace
@@ -168,12 +163,12 @@ AvFrame EncoderInput::extended(const AVFrame& frame) {
   AvFrame target = empty_frame(frame, width_, height_);
   av_image_copy(target->data, target->linesize, const_cast<const std::uint8_t**>(frame.data), frame.linesize, format_,
                 frame.width, frame.height);
-  const PixelFormat pixel = planar_format(format_).value();
-  const FrameFormat from{pixel, frame.width, frame.height, {}, {}, {}};
-  const FrameFormat to{pixel, width_, height_, {}, {}, {}};
+  const FrameView view = view_frame(*target);
+  const PixelFormat& pixel = view.format.pixel;
+  const FrameFormat own{pixel, frame.width, frame.height, {}, {}, {}};
   for (int plane = 0; plane < pixel.plane_count(); ++plane) {
-    repeat_edges(target->data[plane], target->linesize[plane], from.plane_width(plane), from.plane_height(plane),
-                 to.plane_width(plane), to.plane_height(plane), pixel.bytes_per_sample());
+    const auto repeat = pixel.bytes_per_sample() == 1 ? repeat_edges<std::uint8_t> : repeat_edges<std::uint16_t>;
+    repeat(view.planes[static_cast<std::size_t>(plane)], own.plane_width(plane), own.plane_height(plane));
   }
   return target;
 }

@@ -16,6 +16,11 @@
 namespace framelane::testing {
 namespace {
 
+#ifdef __SANITIZE_THREAD__
+/** OpenCV's parallel loops run on TBB, which is not instrumented: its hand-overs would look like races. */
+[[maybe_unused]] const bool kSerialLoops = (cv::setNumThreads(1), true);
+#endif
+
 constexpr std::byte kCanary{0xA5};
 constexpr std::size_t kGuardBytes = 256;  // before the first plane and after each
 

@@ -35,13 +35,16 @@ struct alignas(4 * sizeof(Sample)) Quad {
 // A block is four warps. It filters 128 columns, a quad a lane, eight rows a thread, and of those 32 rows the part that
 // has all its neighbours: 112 outputs at radius 8. So all lanes are busy in the column pass, and 14 % of it is work
 // done twice. In the row pass a lane is a row and a warp a quarter of the width. All pitches are odd numbers of quads:
-// no bank conflicts along either axis. Bytes moved: each sample once in, once out, the tiles' common samples from L2. A
-// sample of 8 bits at radius 8 costs 36 multiply-adds and about 12 other instructions, which bounds it.
+// no bank conflicts along either axis. Bytes moved: each sample once in, once out, the tiles' common samples from L2.
+// Measured on an H200, 8-bit 4:2:0, 4K: 20 us at radius 2, 34 us at radius 8 (1.8 and 2.9 device copies of the frame),
+// of which loading and storing are 13 and 15; the rest is the multiply-adds, 36 a sample at radius 8. 1080p: 8.5 and
+// 12.5 us.
 constexpr int kUnrolledWarps = 4;
 constexpr int kUnrolledThreads = 32 * kUnrolledWarps;
 constexpr int kColumnQuads = 32;
 constexpr int kRowsAThread = 8;
 constexpr int kUnrolledRows = kRowsAThread * kUnrolledWarps;
+
 template <int kRadius, typename Sample>
 struct UnrolledTile {
   static constexpr int kHaloQuads = (kRadius + 3) / 4;
@@ -89,8 +92,8 @@ __device__ __forceinline__ bool in_whole_quads(const std::byte* rows, std::ptrdi
 }
 
 /** Loads the samples around the tile at (x0, y0). A lane is a quad of columns; quads that cross the plane's sides are
- *  put together from single samples, as are all of a plane whose rows lie on odd addresses. All of a thread's loads are
- *  under way before the first is used: a block that waited for each row would take 8 us. */
+ *  put together from single samples, as are all of a plane whose rows do not begin on whole quads. All of a thread's
+ *  loads are under way before the first is used: waiting for each row nearly doubles the time to load and store. */
 template <BorderRule kBorder, int kRadius, typename Sample>
 __device__ __forceinline__ void load_source(UnrolledTile<kRadius, Sample>& tile, const SeparablePlane<float>& plane,
                                             int x0, int y0) {
@@ -109,8 +112,9 @@ __device__ __forceinline__ void load_source(UnrolledTile<kRadius, Sample>& tile,
   Quad<Sample> quads[kLoads];
   if (x >= 0 && x + 4 <= plane.width && in_whole_quads<Sample>(plane.src, plane.src_pitch_bytes)) {
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i)
+    for (int i = 0; i < kLoads; ++i) {
       quads[i] = *reinterpret_cast<const Quad<Sample>*>(src_row<Sample>(plane, rows[i]) + x);
+    }
   } else {
     int columns[4];
 #pragma unroll
@@ -248,8 +252,8 @@ bool try_unrolled_separable(std::integer_sequence<int, kRadii...> /*radii*/, int
 }
 
 /** All planes of a frame in one launch. `row` and `column` give each plane's symmetric weights, radii up to
- *  kMaxFusedRadius. Operation::UnrolledRadii, even and in ascending order, are compiled; a smaller radius takes the
- * next of them, with weights 0 at the ends, and larger ones take the fused kernel's loop. */
+ *  kMaxFusedRadius. Operation::UnrolledRadii, even and ascending, are compiled: a radius takes the next of them, with
+ *  weights 0 at the ends, and one beyond them the fused kernel's loop. */
 template <BorderRule kBorder, typename Sample, typename Operation>
 void launch_separable(const FilterArguments& arguments, const AxisWeights<typename Operation::Value> (&row)[kMaxPlanes],
                       const AxisWeights<typename Operation::Value> (&column)[kMaxPlanes], const Operation& operation,

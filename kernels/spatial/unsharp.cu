@@ -21,6 +21,7 @@ struct Sharpen {
 
   __device__ int rounded(Value sum, int plane) const {
     if constexpr (std::is_same_v<Value, float>) {
+      // Rounded down: beside 2^23 a float has no room for a fraction.
       return __float_as_int(__fadd_rd(sum + 0.5F, 8388608.0F)) & 0x1FFFF;
     } else {
       const int bits = planes[plane].sum_bits();
