@@ -40,10 +40,10 @@ struct Parameter {
   std::string_view default_value;  ///< as the user would write it
   double min = 0;
   double max = 0;
-  std::string_view alias = {};                  ///< a second name, or empty
-  std::vector<std::string_view> choices = {};   ///< kChoice: the allowed names
-  bool odd = false;                             ///< kInteger: even values are refused
-  bool live = false;                            ///< may change while running (keys + and -)
+  std::string_view alias = {};                 ///< a second name, or empty
+  std::vector<std::string_view> choices = {};  ///< kChoice: the allowed names
+  bool odd = false;                            ///< kInteger: even values are refused
+  bool live = false;                           ///< may change while running (keys + and -)
 };
 
 /** A filter's parameters, all present (defaults filled in), checked and in plain form: numbers in decimal, booleans
@@ -73,9 +73,9 @@ class ParameterValues {
 struct FilterArguments {
   FrameView dst;
   FrameView src;
-  std::byte* scratch = nullptr;    ///< scratch_bytes() of this frame's own, 256-byte aligned, content undefined
-  std::byte* state = nullptr;      ///< state_bytes() kept from frame to frame, 256-byte aligned, zero at the start
-  std::int64_t frame_index = 0;    ///< how many frames this filter has seen before this one
+  std::byte* scratch = nullptr;  ///< scratch_bytes() of this frame's own, 256-byte aligned, content undefined
+  std::byte* state = nullptr;    ///< state_bytes() kept from frame to frame, 256-byte aligned, zero at the start
+  std::int64_t frame_index = 0;  ///< how many frames this filter has seen before this one
 };
 
 /** A filter ready for frames of one format on one backend. Immutable after construction: all calls may come from

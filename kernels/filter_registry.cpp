@@ -36,9 +36,9 @@ const FilterDescriptor* find_filter(std::string_view name) {
 
 std::string_view nearest_filter_name(std::string_view name) {
   const auto filters = all_filters();
-  return (*std::ranges::min_element(filters, {}, [&](const FilterDescriptor* filter) {
-           return edit_distance(name, filter->name);
-         }))->name;
+  return (*std::ranges::min_element(filters, {},
+                                    [&](const FilterDescriptor* filter) { return edit_distance(name, filter->name); }))
+      ->name;
 }
 
 }  // namespace framelane

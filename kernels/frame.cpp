@@ -5,7 +5,9 @@
 namespace framelane {
 namespace {
 
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment; }
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+}
 
 }  // namespace
 
@@ -13,8 +15,12 @@ std::string describe(const PixelFormat& pixel) {
   const char* alpha = pixel.alpha ? "a" : "";
   std::string name;
   switch (pixel.model) {
-    case ColorModel::kGray: name = fmt::format("{}gray", pixel.alpha ? "y" : ""); break;
-    case ColorModel::kGbr: name = fmt::format("gbr{}p", alpha); break;
+    case ColorModel::kGray:
+      name = fmt::format("{}gray", pixel.alpha ? "y" : "");
+      break;
+    case ColorModel::kGbr:
+      name = fmt::format("gbr{}p", alpha);
+      break;
     case ColorModel::kYuv: {
       const char* sampling = pixel.chroma_shift_x == 0   ? (pixel.chroma_shift_y == 0 ? "444" : "440")
                              : pixel.chroma_shift_x == 2 ? (pixel.chroma_shift_y == 0 ? "411" : "410")
@@ -50,11 +56,16 @@ FrameView view_frame(const FrameFormat& format, std::byte* base) {
 
 LumaWeights luma_weights(ColorMatrix matrix) {
   switch (matrix) {
-    case ColorMatrix::kBt601: return {0.299, 0.114};
-    case ColorMatrix::kBt709: return {0.2126, 0.0722};
-    case ColorMatrix::kBt2020: return {0.2627, 0.0593};
-    case ColorMatrix::kSmpte240m: return {0.212, 0.087};
-    case ColorMatrix::kFcc: return {0.30, 0.11};
+    case ColorMatrix::kBt601:
+      return {0.299, 0.114};
+    case ColorMatrix::kBt709:
+      return {0.2126, 0.0722};
+    case ColorMatrix::kBt2020:
+      return {0.2627, 0.0593};
+    case ColorMatrix::kSmpte240m:
+      return {0.212, 0.087};
+    case ColorMatrix::kFcc:
+      return {0.30, 0.11};
   }
   return {0.2126, 0.0722};
 }

@@ -49,7 +49,9 @@ struct FrameFormat {
   ColorRange range = ColorRange::kLimited;
   AspectRatio sample_aspect = {};
 
-  constexpr int plane_width(int plane) const { return scaled(width, pixel.is_chroma(plane) ? pixel.chroma_shift_x : 0); }
+  constexpr int plane_width(int plane) const {
+    return scaled(width, pixel.is_chroma(plane) ? pixel.chroma_shift_x : 0);
+  }
   constexpr int plane_height(int plane) const {
     return scaled(height, pixel.is_chroma(plane) ? pixel.chroma_shift_y : 0);
   }

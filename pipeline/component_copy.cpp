@@ -146,7 +146,7 @@ void copy_palette(AVFrame& dst, const AVPixFmtDescriptor& to, const AVFrame& src
       const std::uint8_t* indices = src.data[0] + static_cast<std::ptrdiff_t>(y) * src.linesize[0];
       for (int x = 0; x < dst.width; ++x) {
         std::uint32_t color = 0;
-        std::memcpy(&color, src.data[1] + 4 * indices[x], sizeof color);
+        std::memcpy(&color, src.data[1] + std::ptrdiff_t{4} * indices[x], sizeof color);
         target.row(y)[x * target.step_bytes] = static_cast<std::uint8_t>(color >> kShifts[i]);
       }
     }

@@ -63,7 +63,8 @@ AvFrame DecodeStage::next_frame(FrameRecord& record) {
 
 Slot* DecodeStage::acquire_slot() {
   switch (limits_.full_ring) {
-    case FullRing::kBlock: return ring_.acquire();
+    case FullRing::kBlock:
+      return ring_.acquire();
     case FullRing::kDropOldest: {
       bool dropped = false;
       Slot* slot = ring_.acquire_or_drop_oldest(dropped);

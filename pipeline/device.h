@@ -17,6 +17,9 @@
 
 namespace framelane {
 
+/** Whether a stream has the device to itself, or is one a slot. */
+enum class StreamRole : std::uint8_t { kOnly, kOneOfSeveral };
+
 enum class HostMemory : std::uint8_t { kPageable, kPinned };
 
 /** Marks a point on a stream, for waiting.
@@ -82,7 +85,7 @@ class Device {
   /** Slots that keep every engine busy where the user asks for no number. */
   virtual int default_slots() const = 0;
 
-  virtual std::unique_ptr<Stream> create_stream() = 0;
+  virtual std::unique_ptr<Stream> create_stream(StreamRole role) = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
   virtual std::unique_ptr<TimedEvent> create_timed_event() = 0;
 

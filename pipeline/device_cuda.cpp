@@ -154,7 +154,7 @@ class CudaDevice : public Device {
    *  and one of slack for uneven frames. */
   int default_slots() const override { return 6; }
 
-  std::unique_ptr<Stream> create_stream() override { return std::make_unique<CudaStream>(); }
+  std::unique_ptr<Stream> create_stream(StreamRole) override { return std::make_unique<CudaStream>(); }
   std::unique_ptr<Event> create_event() override { return std::make_unique<CudaEvent>(); }
   std::unique_ptr<TimedEvent> create_timed_event() override { return std::make_unique<CudaTimedEvent>(clock_); }
 
@@ -220,7 +220,8 @@ std::string cuda_unavailable_reason() {
     return fmt::format("the NVIDIA driver supports CUDA {}, this build needs {}", version_text(driver_version()),
                        version_text(CUDART_VERSION));
   }
-  if (status == cudaErrorNoDevice || status == cudaSuccess) return "no NVIDIA GPU is visible (see CUDA_VISIBLE_DEVICES)";
+  if (status == cudaErrorNoDevice || status == cudaSuccess)
+    return "no NVIDIA GPU is visible (see CUDA_VISIBLE_DEVICES)";
   return cudaGetErrorString(status);
 }
 
@@ -228,7 +229,8 @@ std::shared_ptr<Device> create_cuda_device(int ordinal) {
   int count = 0;
   FRAMELANE_CUDA(cudaGetDeviceCount(&count));
   if (ordinal >= count) {
-    throw DeviceError(fmt::format("no device cuda:{}: this machine shows {} (see 'framelane devices')", ordinal, count));
+    throw DeviceError(
+        fmt::format("no device cuda:{}: this machine shows {} (see 'framelane devices')", ordinal, count));
   }
   return std::make_shared<CudaDevice>(ordinal);
 }
@@ -240,11 +242,11 @@ std::vector<DeviceDescription> list_cuda_devices() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     FRAMELANE_CUDA(cudaGetDeviceProperties(&properties, ordinal));
-    devices.push_back({fmt::format("cuda:{}", ordinal), properties.name,
-                       fmt::format("compute capability {}.{}, {:.1f} GiB, {} multiprocessors, {} copy engines",
-                                   properties.major, properties.minor,
-                                   static_cast<double>(properties.totalGlobalMem) / (1 << 30),
-                                   properties.multiProcessorCount, properties.asyncEngineCount)});
+    devices.push_back(
+        {fmt::format("cuda:{}", ordinal), properties.name,
+         fmt::format("compute capability {}.{}, {:.1f} GiB, {} multiprocessors, {} copy engines", properties.major,
+                     properties.minor, static_cast<double>(properties.totalGlobalMem) / (1 << 30),
+                     properties.multiProcessorCount, properties.asyncEngineCount)});
   }
   return devices;
 }

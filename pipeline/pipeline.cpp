@@ -38,10 +38,14 @@ int slot_count(const PipelineOptions& options) {
 
 FullRing full_ring(OnFull on_full, bool live) {
   switch (on_full) {
-    case OnFull::kBlock: return FullRing::kBlock;
-    case OnFull::kDropOldest: return FullRing::kDropOldest;
-    case OnFull::kDropNewest: return FullRing::kDropNewest;
-    case OnFull::kDefault: break;
+    case OnFull::kBlock:
+      return FullRing::kBlock;
+    case OnFull::kDropOldest:
+      return FullRing::kDropOldest;
+    case OnFull::kDropNewest:
+      return FullRing::kDropNewest;
+    case OnFull::kDefault:
+      break;
   }
   return live ? FullRing::kDropOldest : FullRing::kBlock;
 }
@@ -124,8 +128,8 @@ Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
       preprocess(device, *sources),
       ring(device, chain, slot_count(options)),
       decode_stage(input, preprocess, *sources, ring, control, recorder, input_format,
-                   {full_ring(options.on_full, input.is_live()), options.frame_limit},
-                   reference(*first.frame), first.decode),
+                   {full_ring(options.on_full, input.is_live()), options.frame_limit}, reference(*first.frame),
+                   first.decode),
       submit_stage(device, chain, ring, results, control, options.stream_delay),
       encode_stage(output, ring, control, recorder, hooks) {
   input.set_side_packet_sink(

@@ -41,8 +41,8 @@ void cut_overlap(Span& span, const Span& previous) {
 }  // namespace
 
 std::string_view stage_name(Stage stage) {
-  static constexpr std::array<std::string_view, kStageCount> names{"decode", "preprocess", "h2d",
-                                                                   "kernels", "d2h", "encode"};
+  static constexpr std::array<std::string_view, kStageCount> names{"decode",  "preprocess", "h2d",
+                                                                   "kernels", "d2h",        "encode"};
   return names[static_cast<std::size_t>(stage)];
 }
 

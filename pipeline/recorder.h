@@ -61,11 +61,11 @@ TimeStatistics time_statistics(std::vector<double> times_ms);
 /** What a range of frame records amounts to. */
 struct RecordSummary {
   std::array<TimeStatistics, kStageCount> stages;
-  TimeStatistics frame_time;   ///< between the ends of neighbouring frames
-  TimeStatistics latency;      ///< from the start of decoding to the end of encoding
-  double wall_s = 0;           ///< from the first begin to the last end
-  double fps = 0;              ///< frames / wall
-  double overlap = 0;          ///< sum of all stage times / wall: 1 means one stage at a time
+  TimeStatistics frame_time;               ///< between the ends of neighbouring frames
+  TimeStatistics latency;                  ///< from the start of decoding to the end of encoding
+  double wall_s = 0;                       ///< from the first begin to the last end
+  double fps = 0;                          ///< frames / wall
+  double overlap = 0;                      ///< sum of all stage times / wall: 1 means one stage at a time
   std::array<double, kStageCount> busy{};  ///< union of a stage's spans / wall: an engine's utilisation, 0 to 1
 };
 RecordSummary summarize(const std::vector<FrameRecord>& records);

@@ -57,15 +57,15 @@ struct SubmitStage::Views {
   Extent down;
 };
 
-SubmitStage::SubmitStage(Device& device, FilterChain& chain, FrameRing& ring, HostPool& results,
-                         StageControl& control, StreamDelay delay)
+SubmitStage::SubmitStage(Device& device, FilterChain& chain, FrameRing& ring, HostPool& results, StageControl& control,
+                         StreamDelay delay)
     : device_(device),
       chain_(chain),
       ring_(ring),
       results_(results),
       control_(control),
       delay_(std::move(delay)),
-      shared_stream_(device.create_stream()) {
+      shared_stream_(device.create_stream(StreamRole::kOnly)) {
   reset_states();
   device_.set_concurrent_frames(concurrent_);
 }
@@ -111,9 +111,12 @@ void SubmitStage::submit(Slot& slot) {
   prepare_result(slot);
   const FilterPlan& plan = chain_.plan(chain_.enabled_at(control_.filters_on(), record.frame, record.pts_s));
   switch (record.mode) {
-    case Mode::kSync: return submit_blocking(slot, plan);
-    case Mode::kAsync: return submit_async(slot, plan, *shared_stream_);
-    case Mode::kMultistream: return submit_async(slot, plan, *slot.stream);
+    case Mode::kSync:
+      return submit_blocking(slot, plan);
+    case Mode::kAsync:
+      return submit_async(slot, plan, *shared_stream_);
+    case Mode::kMultistream:
+      return submit_async(slot, plan, *slot.stream);
   }
 }
 
@@ -147,7 +150,9 @@ SubmitStage::Views SubmitStage::views_of(Slot& slot) {
     slot.input_bytes = up.bytes;
   }
   const FrameView dst = view_frame(chain_.output_format(), slot.output.get());
-  return {moved(source, up.begin, slot.input.get()), dst, up,
+  return {moved(source, up.begin, slot.input.get()),
+          dst,
+          up,
           {block_of(*slot.result), frame_layout(chain_.output_format()).bytes}};
 }
 
@@ -197,8 +202,8 @@ void SubmitStage::run_filters(Slot& slot, const FilterPlan& plan, const Views& v
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     arguments.src = arguments.dst;
-    arguments.dst = i + 1 == plan.steps.size() ? views.dst
-                                               : view_frame(step.dst_format, slot.intermediate[i % 2].get());
+    arguments.dst =
+        i + 1 == plan.steps.size() ? views.dst : view_frame(step.dst_format, slot.intermediate[i % 2].get());
     run_step(slot, step, arguments, stream);
   }
 }

@@ -27,8 +27,8 @@ class SubmitStage {
   /** Waits for the shared stream: the work in it uses the slots. */
   ~SubmitStage();
 
-  /** Sends copies of `frame` through every slot, and forgets them: buffers get their size, the driver loads the kernels,
-   *  and a device that cannot run them says so before an output is begun. Before the threads start. */
+  /** Sends copies of `frame` through every slot, and forgets them: buffers get their size, the driver loads the
+   * kernels, and a device that cannot run them says so before an output is begun. Before the threads start. */
   void warm_up(const AVFrame& frame, Mode mode);
   /** The thread's body; closes the ring's submitted end. Throws DeviceError. */
   void run();

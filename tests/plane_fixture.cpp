@@ -9,6 +9,8 @@
 #include <random>
 #include <stdexcept>
 
+#include <opencv2/core/utility.hpp>
+
 #include "kernels/color/color_program.h"
 #include "kernels/filter_chain.h"
 #include "tests/plane_fixture_cuda.h"

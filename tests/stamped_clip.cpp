@@ -52,11 +52,10 @@ std::string run_command(const std::string& command) {
   return output;
 }
 
-void make_stamped_clip(const std::string& path, int frames, int width, int height,
-                       const std::string& encoder_options) {
+void make_stamped_clip(const std::string& path, int frames, int width, int height, const std::string& encoder_options) {
   const std::string command =
-      fmt::format("ffmpeg -v error -nostdin -y -f rawvideo -pix_fmt yuv420p -s {}x{} -r 25 -i pipe:0 {} '{}'", width, height,
-                  encoder_options, path);
+      fmt::format("ffmpeg -v error -nostdin -y -f rawvideo -pix_fmt yuv420p -s {}x{} -r 25 -i pipe:0 {} '{}'", width,
+                  height, encoder_options, path);
   FILE* pipe = popen(command.c_str(), "w");
   for (int number = 0; number < frames; ++number) {
     const std::string frame = one_frame(number, width, height);
@@ -66,9 +65,10 @@ void make_stamped_clip(const std::string& path, int frames, int width, int heigh
 }
 
 std::vector<Stamp> read_stamps(const std::string& path) {
-  const std::string pixels = run_command(fmt::format(
-      "ffmpeg -v error -nostdin -i '{}' -map 0:V:0 -vsync passthrough -vf scale={}:1:flags=area,format=gray -f rawvideo -",
-      path, kBars));
+  const std::string pixels =
+      run_command(fmt::format("ffmpeg -v error -nostdin -i '{}' -map 0:V:0 -vsync passthrough -vf "
+                              "scale={}:1:flags=area,format=gray -f rawvideo -",
+                              path, kBars));
   std::istringstream times(run_command(
       fmt::format("ffprobe -v error -select_streams V:0 -show_entries packet=pts_time -of csv=p=0 '{}'", path)));
   std::vector<double> seconds;

@@ -90,12 +90,15 @@ std::size_t hash_of(const FrameView& frame) {
 TEST_P(PipelineTest, KeepsEveryFrameThroughModeSwitchesAndUnevenStreams) {
   constexpr int kFrames = 300;
   make_stamped_clip(folder.file("in.mp4"), kFrames);
-  PipelineOptions run_options = options(folder.file("in.mp4"), folder.file("out.mkv"), "gblur=sigma=0.7,eq=contrast=1.05");
+  PipelineOptions run_options =
+      options(folder.file("in.mp4"), folder.file("out.mkv"), "gblur=sigma=0.7,eq=contrast=1.05");
   std::mt19937 random(7);
   for (int frame = 7; frame < kFrames; frame += 7) run_options.switch_at[frame] = kModes[random() % kModes.size()];
   std::vector<int> delays_us(kFrames);
   for (int& delay : delays_us) delay = static_cast<int>(random() % 6000);
-  run_options.stream_delay = [&](std::int64_t frame) { return microseconds(delays_us[static_cast<std::size_t>(frame)]); };
+  run_options.stream_delay = [&](std::int64_t frame) {
+    return microseconds(delays_us[static_cast<std::size_t>(frame)]);
+  };
   Pipeline pipeline(std::move(run_options));
   run(pipeline);
 
@@ -208,8 +211,9 @@ TEST_P(PipelineTest, TogglesFiltersWithoutLosingFrames) {
   hooks.observe = [&](const AVFrame&) {
     if (++frames % 11 == 0) running->toggle_filter(static_cast<std::size_t>(frames) % 3);
   };
-  Pipeline pipeline(options(folder.file("in.mp4"), folder.file("out.mkv"), "eq=contrast=1.2,gblur=sigma=0.5,eq=gamma=1.1"),
-                    std::move(hooks));
+  Pipeline pipeline(
+      options(folder.file("in.mp4"), folder.file("out.mkv"), "eq=contrast=1.2,gblur=sigma=0.5,eq=gamma=1.1"),
+      std::move(hooks));
   running = &pipeline;
   EXPECT_FALSE(pipeline.toggle_filter(3));
   run(pipeline);
@@ -280,8 +284,9 @@ TEST_P(PipelineTest, RecordsEveryStageInOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(DevicesAndModes, PipelineTest, ::testing::ValuesIn(all_cases()),
-                         [](const auto& test) { return test.param.device + "_" + std::string(mode_name(test.param.mode)); });
+INSTANTIATE_TEST_SUITE_P(DevicesAndModes, PipelineTest, ::testing::ValuesIn(all_cases()), [](const auto& test) {
+  return test.param.device + "_" + std::string(mode_name(test.param.mode));
+});
 
 TEST(Overlap, MultistreamHidesTimeThatSyncAndAsyncPay) {
   TemporaryFolder folder;

@@ -94,7 +94,7 @@ void bench_filter(benchmark::State& state, const std::string& text, const FrameS
   Frames frames(*device, format, chain.output_format());
   const MemoryBlock scratch = device->allocate(chain.scratch_bytes() + 1);
   const MemoryBlock kept = device->allocate(chain.state_bytes().empty() ? 1 : chain.state_bytes().front());
-  const auto stream = device->create_stream();
+  const auto stream = device->create_stream(StreamRole::kOnly);
 
   std::int64_t frame_index = 0;
   const auto pass = [&](int frame) {
@@ -120,7 +120,8 @@ void bench_filter(benchmark::State& state, const std::string& text, const FrameS
 void register_all(const std::shared_ptr<Device>& device, const char* name) {
   for (const FilterDescriptor* filter : all_filters()) {
     for (const std::string_view setting : filter->conformance_settings) {
-      const std::string text = setting.empty() ? std::string(filter->name) : fmt::format("{}={}", filter->name, setting);
+      const std::string text =
+          setting.empty() ? std::string(filter->name) : fmt::format("{}={}", filter->name, setting);
       for (const FrameSize& size : kSizes) {
         if (device->backend() == Backend::kCpu && size.width > 1280) continue;
         benchmark::RegisterBenchmark(fmt::format("{}/{}/{}", text, size.name, name).c_str(),

@@ -41,8 +41,8 @@ double decode_only(const std::string& clip, const std::shared_ptr<Device>& devic
   return static_cast<double>(frames) / (milliseconds(Clock::now() - begin) / 1000);
 }
 
-double run_pipeline(const std::string& clip, const std::string& chain, const std::shared_ptr<Device>& device,
-                    Mode mode, RecordSummary& summary) {
+double run_pipeline(const std::string& clip, const std::string& chain, const std::shared_ptr<Device>& device, Mode mode,
+                    RecordSummary& summary) {
   PipelineOptions options;
   options.input.url = clip;
   options.output.url = "null";

@@ -78,8 +78,8 @@ void run(const char* size, int width, int height, NppStreamContext context) {
   report("gauss5x5", size, gauss(NPP_MASK_SIZE_5_X_5));
   report("gauss15x15", size, gauss(NPP_MASK_SIZE_15_X_15));
   report("mirror", size, each_plane([&](const Plane& from, const Plane& to) {
-           nppiMirror_8u_C1R_Ctx(from.data, from.pitch, to.data, to.pitch, {from.width, from.height},
-                                 NPP_VERTICAL_AXIS, context);
+           nppiMirror_8u_C1R_Ctx(from.data, from.pitch, to.data, to.pitch, {from.width, from.height}, NPP_VERTICAL_AXIS,
+                                 context);
          }));
   report("resize-half", size, each_plane([&](const Plane& from, const Plane& to) {
            const NppiSize from_size{from.width, from.height};

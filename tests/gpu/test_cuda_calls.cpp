@@ -68,10 +68,11 @@ class DriverCalls {
 };
 
 /** Calls that enqueue work, wait for one event, or only ask. "_v2", "_ptsz" and the like are cut off. */
-const std::set<std::string> kAllowed{"cuLaunchKernel",     "cuLaunchKernelEx",   "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
-                                     "cuMemcpyDtoDAsync",  "cuMemcpyAsync",      "cuMemcpy2DAsync",   "cuEventRecord",
-                                     "cuEventSynchronize", "cuEventElapsedTime", "cuEventQuery",      "cuStreamWaitEvent",
-                                     "cuCtxGetCurrent",    "cuCtxSetCurrent",    "cuCtxGetDevice",    "cuPointerGetAttributes"};
+const std::set<std::string> kAllowed{
+    "cuLaunchKernel",     "cuLaunchKernelEx",   "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+    "cuMemcpyDtoDAsync",  "cuMemcpyAsync",      "cuMemcpy2DAsync",   "cuEventRecord",
+    "cuEventSynchronize", "cuEventElapsedTime", "cuEventQuery",      "cuStreamWaitEvent",
+    "cuCtxGetCurrent",    "cuCtxSetCurrent",    "cuCtxGetDevice",    "cuPointerGetAttributes"};
 
 TEST(CudaCalls, SteadyStateNeitherAllocatesNorSynchronisesImplicitly) {
   if (!cuda_unavailable_reason().empty()) GTEST_SKIP() << cuda_unavailable_reason();
@@ -83,7 +84,8 @@ TEST(CudaCalls, SteadyStateNeitherAllocatesNorSynchronisesImplicitly) {
     PipelineOptions options;
     options.input.url = folder.file("in.mp4");
     options.output.url = "null";
-    options.filters = parse_filter_chain("gblur=sigma=2,unsharp,eq=contrast=1.1,lut3d=warm.cube,hqdn3d,tmix,scale=200:100,hflip");
+    options.filters =
+        parse_filter_chain("gblur=sigma=2,unsharp,eq=contrast=1.1,lut3d=warm.cube,hqdn3d,tmix,scale=200:100,hflip");
     options.device = create_device("cuda");
     options.mode = mode;
     PipelineHooks hooks;
