@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/overlay.h"
+#include "app/signals.h"
 #include "app/stats_report.h"
 #include "kernels/errors.h"
 #include "pipeline/pipeline.h"
@@ -52,6 +53,7 @@ ModeResult run_mode(const DemoOptions& options, Mode mode, const std::shared_ptr
   const bool terminal = isatty(fileno(stderr)) != 0;
   pipeline.start();
   while (!pipeline.wait_for(std::chrono::milliseconds(200))) {
+    if (stop_signal() != 0) pipeline.request_stop();
     if (!terminal) continue;
     fmt::print(stderr, "\r{:<12} {:3.0f} %", mode_name(mode),
                100.0 * static_cast<double>(pipeline.status().frames_out) / (options.seconds * kRate));
@@ -89,7 +91,11 @@ int run_demo(const DemoOptions& options) {
   fmt::print(stderr, "framelane demo: {} s of video in each of {} modes on {}\n", options.seconds, kModes.size(),
              device->name());
   std::vector<ModeResult> results;
-  for (const Mode mode : kModes) results.push_back(run_mode(options, mode, device));
+  install_signal_handlers();
+  for (const Mode mode : kModes) {
+    results.push_back(run_mode(options, mode, device));
+    if (stop_signal() != 0) return 128 + stop_signal();
+  }
   print_table(results, *device);
   fmt::print("\nFiles, with the overlay drawn on them, and their statistics:\n");
   for (const ModeResult& result : results) fmt::print("  {}\n", result.file);

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$PWD
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$root/build/release
+build=$root/build/run
 program=$build/app/framelane
 
 # shellcheck source=app/packages.sh
@@ -19,10 +19,16 @@ fi
 if [ ! -x "$program" ]; then
   echo "framelane: building into $build (the first time takes minutes)" >&2
 fi
+# For this machine's GPU only, or for none: machine code for all that are known takes several times as long.
+cuda=(-DFRAMELANE_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native)
+if ! nvidia-smi -L >/dev/null 2>&1; then
+  cuda=(-DFRAMELANE_CUDA=OFF)
+  [ -x "$program" ] || echo "framelane: no NVIDIA GPU here, so this build filters on the CPU only" >&2
+fi
 log=$build/build.log
 cd "$root"
-if ! { { [ -e "$build/build.ninja" ] || cmake --preset release -DFRAMELANE_TESTS=OFF; } &&
-  cmake --build --preset release --target framelane; } >"$log" 2>&1; then
+if ! { { [ -e "$build/build.ninja" ] || cmake --preset run "${cuda[@]}"; } &&
+  cmake --build --preset run --target framelane; } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "framelane: the build failed; the whole log is in $log" >&2
   exit 1

@@ -49,7 +49,7 @@ AvFrame DecodeStage::next_frame(FrameRecord& record) {
   if (!frame) {
     const TimePoint begin = Clock::now();
     frame = input_.read_frame();
-    record[Stage::kDecode] = {begin, Clock::now()};
+    record[Stage::kDecode] = {begin, Clock::now() - input_.held_back()};
   }
   if (!frame) return nullptr;
   record.pts_s = static_cast<double>(frame->pts) * seconds_a_tick_;

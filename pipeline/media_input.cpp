@@ -134,6 +134,7 @@ struct MediaInput::State {
   std::condition_variable interrupted;
   std::optional<std::chrono::steady_clock::time_point> first_due;
   std::int64_t first_pts = 0;
+  std::chrono::steady_clock::duration held_back{};
 };
 
 MediaInput::State::State(const MediaInputOptions& given, std::shared_ptr<HostPool> given_pool)
@@ -220,7 +221,9 @@ bool MediaInput::State::wait_until_due(std::int64_t pts) {
   }
   const std::chrono::duration<double> after_first(seconds(pts - first_pts));
   const auto due = *first_due + std::chrono::duration_cast<std::chrono::steady_clock::duration>(after_first);
+  const auto begin = std::chrono::steady_clock::now();
   interrupted.wait_until(lock, due, [&] { return demuxer.interrupted(); });
+  held_back = std::chrono::steady_clock::now() - begin;
   return !demuxer.interrupted();
 }
 
@@ -298,6 +301,8 @@ MediaInput::MediaInput(const MediaInputOptions& options, std::shared_ptr<HostPoo
 MediaInput::~MediaInput() = default;
 
 AvFrame MediaInput::read_frame() { return state_->read_frame(); }
+
+std::chrono::steady_clock::duration MediaInput::held_back() const { return state_->held_back; }
 
 void MediaInput::interrupt() {
   {

@@ -1,6 +1,7 @@
 // [demux, decode] > ring > submit > encode > mux.  What FFmpeg's libraries read.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -57,6 +58,8 @@ class MediaInput {
    *  Throws InputError where not one frame came out, and, after all frames that did, when a device or a network
    *  source broke; DeviceError when memory for frames is out. */
   AvFrame read_frame();
+  /** How long the latest read_frame() held its frame back for `realtime`: that is not decoding. Thread: its caller. */
+  std::chrono::steady_clock::duration held_back() const;
   /** Makes a blocking read return soon, and read_frame() null; for errors elsewhere and Ctrl-C on live sources. */
   void interrupt();
   /** Where packets of the other streams go, on read_frame()'s thread. Each is held back until a frame at or after its
