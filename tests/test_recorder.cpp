@@ -112,6 +112,7 @@ TEST(Recorder, CutsWhatTheEnginesPreviousFrameStillUsed) {
   second[Stage::kKernels] = span(3, 7);  // waited from 3 to 5
   second[Stage::kH2d] = span(2, 3);      // did not wait
   FrameRecord third = record(2, 2);
+  third[Stage::kH2d] = span(3, 4);
   third[Stage::kKernels] = span(4, 6);  // ended before the second: nothing is left
   recorder.add(first);
   recorder.add(second);
@@ -122,6 +123,17 @@ TEST(Recorder, CutsWhatTheEnginesPreviousFrameStillUsed) {
   EXPECT_EQ(records[1][Stage::kKernels].end, at(7));
   EXPECT_NEAR(records[1][Stage::kH2d].ms(), 1, 1e-6);
   EXPECT_EQ(records[2][Stage::kKernels].ms(), 0);
+}
+
+TEST(Recorder, LeavesFramesWholeThatAreFilteredSeveralAtOnce) {
+  Recorder recorder(8);
+  FrameRecord first = record(0, 0);
+  first[Stage::kKernels] = span(2, 5);
+  FrameRecord second = record(1, 1);
+  second[Stage::kKernels] = span(3, 7);  // not copied: a device that shares the host's memory
+  recorder.add(first);
+  recorder.add(second);
+  EXPECT_NEAR(recorder.all()[1][Stage::kKernels].ms(), 4, 1e-6);
 }
 
 TEST(Recorder, LeavesTheCpusStagesWhole) {
