@@ -160,6 +160,7 @@ class CudaDevice : public Device {
 
   MemoryBlock allocate(std::size_t bytes) override {
     ++device_allocations_;
+    use_in_this_thread();
     void* data = nullptr;
     FRAMELANE_CUDA(cudaMalloc(&data, bytes));
     MemoryBlock block(static_cast<std::byte*>(data), [](std::byte* memory) { static_cast<void>(cudaFree(memory)); });
@@ -171,6 +172,7 @@ class CudaDevice : public Device {
   MemoryBlock allocate_host(std::size_t bytes, HostMemory kind) override {
     if (kind == HostMemory::kPageable) return allocate_pageable(bytes);
     ++pinned_allocations_;
+    use_in_this_thread();  // a codec's own thread would open a context on the first GPU instead
     void* data = nullptr;
     FRAMELANE_CUDA(cudaHostAlloc(&data, bytes, cudaHostAllocPortable));
     return {static_cast<std::byte*>(data), [](std::byte* memory) { static_cast<void>(cudaFreeHost(memory)); }};

@@ -1,6 +1,8 @@
 // decode > ring > submit > [encode] > mux.  Thread: encoder.
 #include "pipeline/encode_stage.h"
 
+#include <algorithm>
+
 #include "pipeline/pixel_format.h"
 
 extern "C" {
@@ -10,15 +12,17 @@ extern "C" {
 namespace framelane {
 namespace {
 
-/** Reads the slot's events into the frame's record, once they have been reached. */
+/** Reads the slot's events into the frame's record, once they have been reached. The device sets its clock by the
+ *  host's anew now and then: where that falls between two of these events, their order still holds. */
 void read_times(Slot& slot) {
   if (!slot.timed) return;
-  const TimePoint copied = slot.h2d_end->time();
-  const TimePoint filtered = slot.kernels_end->time();
+  const TimePoint begun = slot.h2d_begin->time();
+  const TimePoint copied = std::max(begun, slot.h2d_end->time());
+  const TimePoint filtered = std::max(copied, slot.kernels_end->time());
   slot.record[Stage::kKernels] = {copied, filtered};
   if (!slot.output) return;  // shared memory: nothing was copied
-  slot.record[Stage::kH2d] = {slot.h2d_begin->time(), copied};
-  slot.record[Stage::kD2h] = {filtered, slot.done->time()};
+  slot.record[Stage::kH2d] = {begun, copied};
+  slot.record[Stage::kD2h] = {filtered, std::max(filtered, slot.done->time())};
 }
 
 }  // namespace

@@ -24,15 +24,17 @@ std::unique_ptr<Slot> make_slot(Device& device, const FilterChain& chain, int nu
 
 }  // namespace
 
-FrameRing::FrameRing(Device& device, const FilterChain& chain, int slots) {
+FrameRing::FrameRing(Device& device, const FilterChain& chain, int slots) : in_flight_limit_(slots) {
   for (int number = 0; number < slots; ++number) {
     slots_.push_back(make_slot(device, chain, number));
     free_.push_back(slots_.back().get());
   }
 }
 
-FrameRing::~FrameRing() {
-  for (const auto& slot : slots_) drain(*slot->stream);
+FrameRing::~FrameRing() { drain(); }
+
+void FrameRing::drain() noexcept {
+  for (const auto& slot : slots_) framelane::drain(*slot->stream);
 }
 
 Slot* FrameRing::take(std::deque<Slot*>& queue) {
@@ -78,7 +80,7 @@ void FrameRing::close_decoded() {
 
 Slot* FrameRing::pop_decoded() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !decoded_.empty() || decoded_closed_ || aborted_; });
+  changed_.wait(lock, [&] { return (decoded_.empty() ? decoded_closed_ : in_flight_ < in_flight_limit_) || aborted_; });
   return take(decoded_);
 }
 
@@ -121,9 +123,18 @@ void FrameRing::wait_until_empty() {
   changed_.wait(lock, [&] { return free_.size() == slots_.size() || aborted_; });
 }
 
-void FrameRing::wait_until_none_in_flight() {
+bool FrameRing::wait_until_none_in_flight() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return in_flight_ == 0 || aborted_; });
+  return !aborted_;
+}
+
+void FrameRing::set_in_flight_limit(int frames) {
+  {
+    const std::scoped_lock lock(mutex_);
+    in_flight_limit_ = frames;
+  }
+  changed_.notify_all();
 }
 
 void FrameRing::abort() {

@@ -66,7 +66,8 @@ class FrameRing {
   /** No more frames will come. */
   void close_decoded();
 
-  /** In the order of push_decoded(); null when closed and empty, or after abort(). */
+  /** In the order of push_decoded(); null when closed and empty, or after abort(). Blocks while as many frames are in
+   *  flight as set_in_flight_limit() allows. */
   Slot* pop_decoded();
   void push_submitted(Slot* slot);
   void close_submitted();
@@ -77,8 +78,12 @@ class FrameRing {
 
   /** Blocks until every slot is free (sync mode's "one frame at a time"), or after abort(). */
   void wait_until_empty();
-  /** Blocks until every submitted frame has been released, or after abort(). Thread: submitter. */
-  void wait_until_none_in_flight();
+  /** Blocks until every submitted frame has been released; false after abort(). Thread: submitter. */
+  bool wait_until_none_in_flight();
+  /** With fewer than size(), slots are left in which a decoded frame waits and can be replaced by a newer one. */
+  void set_in_flight_limit(int frames);
+  /** Waits for the work on all slots' streams, whatever became of it. */
+  void drain() noexcept;
   /** An error somewhere: all calls return null from now on. */
   void abort();
 
@@ -95,6 +100,7 @@ class FrameRing {
   std::deque<Slot*> decoded_;
   std::deque<Slot*> submitted_;
   int in_flight_ = 0;  // submitted and not released
+  int in_flight_limit_;
   bool decoded_closed_ = false;
   bool submitted_closed_ = false;
   bool aborted_ = false;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -83,7 +84,6 @@ struct Pipeline::State {
   void decode();
   void submit() { submit_stage.run(); }
   void encode() { encode_stage.run(); }
-  void remember(std::exception_ptr error);
   void fail(std::exception_ptr error);
 
   PipelineOptions options;
@@ -109,7 +109,8 @@ struct Pipeline::State {
   std::condition_variable ended_changed;
   int running = 0;
   bool started = false;
-  std::exception_ptr first_error;
+  std::exception_ptr first_error;  ///< of a stage behind the ring, or of the start
+  std::exception_ptr input_error;  ///< what was decoded before it is encoded and kept
   std::vector<std::jthread> threads;
 };
 
@@ -138,15 +139,25 @@ Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
   if (!device.shares_host_memory()) {
     submit_stage.warm_up(*preprocess.run(reference(*first.frame), input_format, asynchronous), mode.current());
   }
+  if (full_ring(options.on_full, input.is_live()) == FullRing::kDropOldest) {
+    ring.set_in_flight_limit(std::max(1, ring.size() - 1));
+  }
   first.frame.reset();
 }
 
 void Pipeline::State::start() {
   started = true;
   running = 3;
-  threads.emplace_back([this] { run_stage("decoder", &State::decode); });
-  threads.emplace_back([this] { run_stage("submitter", &State::submit); });
-  threads.emplace_back([this] { run_stage("encoder", &State::encode); });
+  try {
+    threads.emplace_back([this] { run_stage("decoder", &State::decode); });
+    threads.emplace_back([this] { run_stage("submitter", &State::submit); });
+    threads.emplace_back([this] { run_stage("encoder", &State::encode); });
+  } catch (...) {  // no more threads allowed: those that run wait for the one that does not
+    fail(std::current_exception());
+    threads.clear();
+    running = 0;
+    throw;
+  }
 }
 
 /** An error in one stage stops all of them; the first one is what finish() tells. */
@@ -170,18 +181,16 @@ void Pipeline::State::decode() {
   try {
     decode_stage.run();
   } catch (...) {
-    remember(std::current_exception());
+    input_error = std::current_exception();
     ring.close_decoded();
   }
 }
 
-void Pipeline::State::remember(std::exception_ptr error) {
-  const std::scoped_lock lock(mutex);
-  if (!first_error) first_error = std::move(error);
-}
-
 void Pipeline::State::fail(std::exception_ptr error) {
-  remember(std::move(error));
+  {
+    const std::scoped_lock lock(mutex);
+    if (!first_error) first_error = std::move(error);
+  }
   control.request_stop();
   ring.abort();
   input.interrupt();
@@ -215,6 +224,7 @@ void Pipeline::finish() {
     std::rethrow_exception(state_->first_error);
   }
   state_->output.finish();
+  if (state_->input_error) std::rethrow_exception(state_->input_error);
 }
 
 void Pipeline::request_stop() { state_->control.request_stop(); }

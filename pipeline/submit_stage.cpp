@@ -70,7 +70,10 @@ SubmitStage::SubmitStage(Device& device, FilterChain& chain, FrameRing& ring, Ho
   device_.set_concurrent_frames(concurrent_);
 }
 
-SubmitStage::~SubmitStage() { drain(*shared_stream_); }
+SubmitStage::~SubmitStage() {
+  drain(*shared_stream_);
+  ring_.drain();
+}
 
 void SubmitStage::reset_states() {
   states_.clear();
@@ -107,7 +110,7 @@ void SubmitStage::run() {
 
 void SubmitStage::submit(Slot& slot) {
   const FrameRecord& record = slot.record;
-  prepare_concurrency(record.mode);
+  if (!prepare_concurrency(record.mode)) return;
   prepare_result(slot);
   const FilterPlan& plan = chain_.plan(chain_.enabled_at(control_.filters_on(), record.frame, record.pts_s));
   switch (record.mode) {
@@ -120,13 +123,15 @@ void SubmitStage::submit(Slot& slot) {
   }
 }
 
-/** Filters use one core a frame while several frames are filtered at once, else all cores. */
-void SubmitStage::prepare_concurrency(Mode mode) {
+/** Filters use one core a frame while several frames are filtered at once, else all cores. False when the ring was
+ *  aborted meanwhile. */
+bool SubmitStage::prepare_concurrency(Mode mode) {
   const bool concurrent = mode == Mode::kMultistream;
-  if (concurrent == concurrent_) return;
-  ring_.wait_until_none_in_flight();
+  if (concurrent == concurrent_) return true;
+  if (!ring_.wait_until_none_in_flight()) return false;
   device_.set_concurrent_frames(concurrent);
   concurrent_ = concurrent;
+  return true;
 }
 
 void SubmitStage::prepare_result(Slot& slot) {

@@ -24,7 +24,7 @@ class SubmitStage {
   /** All outlive this. Result frames' memory comes from `results`. */
   SubmitStage(Device& device, FilterChain& chain, FrameRing& ring, HostPool& results, StageControl& control,
               StreamDelay delay);
-  /** Waits for the shared stream: the work in it uses the slots. */
+  /** Waits for all streams: after an error their work may still use the temporal filters' states. */
   ~SubmitStage();
 
   /** Sends copies of `frame` through every slot, and forgets them: buffers get their size, the driver loads the
@@ -40,7 +40,7 @@ class SubmitStage {
   void submit(Slot& slot);
   void submit_blocking(Slot& slot, const FilterPlan& plan);
   void submit_async(Slot& slot, const FilterPlan& plan, Stream& stream);
-  void prepare_concurrency(Mode mode);
+  bool prepare_concurrency(Mode mode);
   void prepare_result(Slot& slot);
   Views views_of(Slot& slot);
   void run_filters(Slot& slot, const FilterPlan& plan, const Views& views, Stream& stream);

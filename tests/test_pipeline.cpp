@@ -263,6 +263,40 @@ TEST_P(PipelineTest, DropsTheOldestWhenTold) {
   }
 }
 
+TEST_P(PipelineTest, LiveSourceThatIsFasterThanTheEncoderLosesFramesAndKeepsTheNewest) {
+  if (GetParam().mode == Mode::kSync)
+    GTEST_SKIP() << "sync mode takes one frame at a time on any device: no ring fills";
+  make_stamped_clip(folder.file("in.mp4"), 50, 64, 48);  // a frame each 40 ms
+  PipelineOptions run_options = options(folder.file("in.mp4"), "null");
+  run_options.input.realtime = true;
+  run_options.on_full = OnFull::kDropOldest;
+  run_options.slots = 3;
+  std::vector<std::int64_t> out;
+  PipelineHooks hooks;
+  hooks.decorate = [&](const FinishedFrame& frame) {
+    out.push_back(frame.record.frame);
+    std::this_thread::sleep_for(milliseconds(160));
+  };
+  Pipeline pipeline(std::move(run_options), std::move(hooks));
+  run(pipeline);
+  EXPECT_GE(pipeline.status().dropped, 20) << "three of four come too fast";
+  EXPECT_EQ(pipeline.status().dropped + static_cast<std::int64_t>(out.size()), 50);
+  EXPECT_TRUE(std::ranges::is_sorted(out));
+  EXPECT_EQ(out.back(), 49);
+}
+
+TEST_P(PipelineTest, ErrorWithTemporalWorkInFlightEndsCleanly) {
+  make_stamped_clip(folder.file("in.mp4"), 30, 64, 48);
+  PipelineOptions run_options = options(folder.file("in.mp4"), "null", "tmix=frames=5,hqdn3d");
+  run_options.stream_delay = [](std::int64_t) { return milliseconds(20); };
+  PipelineHooks hooks;
+  hooks.observe = [](const AVFrame&) { throw OutputError("no more"); };
+  Pipeline pipeline(std::move(run_options), std::move(hooks));
+  pipeline.start();
+  ASSERT_TRUE(pipeline.wait_for(std::chrono::minutes(1)));
+  EXPECT_THROW(pipeline.finish(), OutputError);
+}
+
 TEST_P(PipelineTest, RecordsEveryStageInOrder) {
   make_stamped_clip(folder.file("in.mp4"), 40);
   Pipeline pipeline(options(folder.file("in.mp4"), folder.file("out.mkv"), "gblur=sigma=2"));
