@@ -100,6 +100,7 @@ struct Pipeline::State {
   FilterChain chain;
   MediaOutput output;
   Preprocess preprocess;
+  const FullRing full;
   FrameRing ring;
   DecodeStage decode_stage;
   SubmitStage submit_stage;
@@ -108,7 +109,6 @@ struct Pipeline::State {
   std::mutex mutex;
   std::condition_variable ended_changed;
   int running = 0;
-  bool started = false;
   std::exception_ptr first_error;  ///< of a stage behind the ring, or of the start
   std::exception_ptr input_error;  ///< what was decoded before it is encoded and kept
   std::vector<std::jthread> threads;
@@ -127,10 +127,10 @@ Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
       chain(options.filters, input_format, device.backend()),
       output(options.output, input, *output_template(results, chain.output_format(), *first.frame)),
       preprocess(device, *sources),
+      full(full_ring(options.on_full, input.is_live())),
       ring(device, chain, slot_count(options)),
-      decode_stage(input, preprocess, *sources, ring, control, recorder, input_format,
-                   {full_ring(options.on_full, input.is_live()), options.frame_limit}, reference(*first.frame),
-                   first.decode),
+      decode_stage(input, preprocess, *sources, ring, control, recorder, input_format, {full, options.frame_limit},
+                   reference(*first.frame), first.decode),
       submit_stage(device, chain, ring, results, control, options.stream_delay),
       encode_stage(output, ring, control, recorder, hooks) {
   input.set_side_packet_sink(
@@ -139,14 +139,11 @@ Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
   if (!device.shares_host_memory()) {
     submit_stage.warm_up(*preprocess.run(reference(*first.frame), input_format, asynchronous), mode.current());
   }
-  if (full_ring(options.on_full, input.is_live()) == FullRing::kDropOldest) {
-    ring.set_in_flight_limit(std::max(1, ring.size() - 1));
-  }
+  if (full == FullRing::kDropOldest) ring.set_in_flight_limit(std::max(1, ring.size() - 1));
   first.frame.reset();
 }
 
 void Pipeline::State::start() {
-  started = true;
   running = 3;
   try {
     threads.emplace_back([this] { run_stage("decoder", &State::decode); });
