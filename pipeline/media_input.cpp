@@ -316,7 +316,6 @@ void MediaInput::set_side_packet_sink(SidePacketSink sink) { state_->side_packet
 
 void MediaInput::drain_side_packets(double until_s) { state_->drain_side_packets(until_s); }
 
-HostPool& MediaInput::pool() { return *state_->pool; }
 const AVFormatContext& MediaInput::format_context() const { return state_->demuxer.context(); }
 const AVStream& MediaInput::video_stream() const { return state_->video; }
 std::pair<int, int> MediaInput::time_base() const { return {state_->video.time_base.num, state_->video.time_base.den}; }

@@ -68,8 +68,6 @@ class MediaInput {
   /** After the last read_frame(), at the end or at a cut: hands on what the other streams hold before `until_s`
    *  (seconds of the frames' time), reading on where it must; a live source is not read on. */
   void drain_side_packets(double until_s);
-  /** Memory that decoders allocate from now on: pageable in sync mode, pinned otherwise. */
-  HostPool& pool();
 
   const AVFormatContext& format_context() const;
   const AVStream& video_stream() const;

@@ -81,7 +81,6 @@ class Recorder {
    *  waited in a queue would otherwise count the wait as work. Frames that were not copied (CPU) are left as they are:
    *  they are filtered several at once. */
   void add(FrameRecord record);
-  void add_dropped() { count_dropped(1); }
   void count_dropped(std::int64_t frames);
 
   std::int64_t frames() const;

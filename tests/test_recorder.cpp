@@ -165,7 +165,7 @@ TEST(Recorder, KeepsTheLatestRecordsInOrder) {
 
 TEST(Recorder, CountsDroppedFrames) {
   Recorder recorder(2);
-  recorder.add_dropped();
+  recorder.count_dropped(1);
   recorder.count_dropped(3);
   EXPECT_EQ(recorder.dropped(), 4);
   EXPECT_EQ(recorder.frames(), 0);

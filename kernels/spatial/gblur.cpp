@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/plane_mask.h"
 #include "kernels/spatial/bands.h"
-#include "kernels/spatial/plane_mask.h"
 
 namespace framelane {
 namespace {

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/spatial/plane_mask.h"
+#include "kernels/plane_mask.h"
 #include "kernels/spatial/separable_unrolled.cuh"
 
 namespace framelane {

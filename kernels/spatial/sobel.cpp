@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/plane_mask.h"
 #include "kernels/spatial/bands.h"
-#include "kernels/spatial/plane_mask.h"
 
 namespace framelane {
 namespace {

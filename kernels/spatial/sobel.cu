@@ -4,8 +4,8 @@
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/plane_tiles.cuh"
+#include "kernels/plane_mask.h"
 #include "kernels/spatial/border.cuh"
-#include "kernels/spatial/plane_mask.h"
 #include "kernels/spatial/sobel.h"
 
 namespace framelane {

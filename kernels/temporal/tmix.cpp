@@ -10,7 +10,7 @@
 
 #include "kernels/errors.h"
 #include "kernels/parallel_rows.h"
-#include "kernels/spatial/plane_mask.h"
+#include "kernels/plane_mask.h"
 
 namespace framelane {
 

@@ -1,7 +1,7 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/plane_tiles.cuh"
-#include "kernels/spatial/plane_mask.h"
+#include "kernels/plane_mask.h"
 #include "kernels/temporal/tmix.h"
 
 namespace framelane {
