@@ -75,6 +75,7 @@ struct PlaneView {
   Sample* row(int y) const {
     return reinterpret_cast<Sample*>(data + y * pitch_bytes);
   }
+  bool operator==(const PlaneView&) const = default;
 };
 
 /** A frame's planes in host or device memory; does not own them. A function that takes a source as
@@ -82,6 +83,7 @@ struct PlaneView {
 struct FrameView {
   FrameFormat format;
   std::array<PlaneView, kMaxPlanes> planes;
+  bool operator==(const FrameView&) const = default;
 };
 
 /** Where a frame's planes lie in one contiguous block. */

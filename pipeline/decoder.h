@@ -26,6 +26,10 @@ enum class DecoderDelay : std::uint8_t {
  *  FFmpeg's own VP8 and VP9 decoders drop. */
 const AVCodec* find_decoder(const AVStream& stream);
 
+/** Threads of a decoder where the user asks for no number: one a core, up to where libavcodec itself advises against
+ *  more; each frame thread delays by one frame. */
+int default_decoder_threads();
+
 /** Decodes one video stream, into one block of pool memory a frame where codec and format allow it: kernels and
  *  copies then read frames from where they were decoded.
  *  Thread: one at a time; errors() from any. libavcodec's threads call into the pool. Owns: the codec. */

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <stdexcept>
 
 #include "kernels/errors.h"
 
@@ -24,6 +25,15 @@ std::shared_ptr<Device> create_cuda_or_explain(int ordinal, const std::string& c
 }
 
 }  // namespace
+
+std::unique_ptr<WorkGraph> Stream::capture(const std::function<void()>& /*enqueue*/,
+                                           std::unique_ptr<WorkGraph> /*previous*/) {
+  throw std::logic_error("this device has no graphs");
+}
+
+void Stream::launch(WorkGraph& /*graph*/, const std::byte* /*up*/, std::byte* /*down*/) {
+  throw std::logic_error("this device has no graphs");
+}
 
 void drain(Stream& stream) noexcept {
   try {

@@ -1,5 +1,6 @@
 // Where frames are filtered: a GPU, or the CPU in the same shape (a stream is a worker thread with a queue, an event
-// a host event, copies are not needed because memory is shared).
+// a host event, copies are not needed because memory is shared), or the timing of a GPU on the CPU
+// (device_simulated.h).
 #pragma once
 
 #include <atomic>
@@ -39,6 +40,13 @@ class TimedEvent : public Event {
   virtual TimePoint time() = 0;
 };
 
+/** The work of one frame, captured once and launched as a whole: fewer calls to the driver.
+ *  Thread: one at a time. Owns: the executable graph; buffers and events that were captured must outlive it. */
+class WorkGraph {
+ public:
+  virtual ~WorkGraph() = default;
+};
+
 /** Work in order. Calls return at once unless they say otherwise. Buffers must outlive the work.
  *  Thread: one at a time. */
 class Stream {
@@ -56,8 +64,18 @@ class Stream {
   virtual void wait_for(Event& event) = 0;
   /** Blocks until all work is done; throws DeviceError if some of it failed. */
   virtual void synchronize() = 0;
-  /** For tests: work that takes this long and does nothing. */
+  /** Turns what `enqueue` puts on this stream into a graph instead of running it: at most one copy to the device and
+   *  one back, filters and events; no waiting for events of other streams. `previous` is used up: a graph of the same
+   *  shape is updated instead of built anew. Only where Device::has_graphs(). */
+  virtual std::unique_ptr<WorkGraph> capture(const std::function<void()>& enqueue, std::unique_ptr<WorkGraph> previous);
+  /** Runs `graph` on this stream; its copies are from `up` and to `down` this time, host memory of the same kind and
+   *  size as was captured. */
+  virtual void launch(WorkGraph& graph, const std::byte* up, std::byte* down);
+  /** For tests: work that takes this long and does nothing; other streams' work runs beside it. */
   virtual void delay(std::chrono::microseconds duration) = 0;
+  /** For `bench --shape`: a kernel that takes this long and leaves no room on the device for another (on the CPU: a
+   *  core that is busy so long). */
+  virtual void occupy(std::chrono::microseconds duration) = 0;
 };
 
 /** Waits for all work of a stream, whatever became of it: for destructors. */
@@ -82,6 +100,10 @@ class Device {
   virtual std::string name() const = 0;
   /** True when kernels read and write host memory directly, so that frames need no copies. */
   virtual bool shares_host_memory() const = 0;
+  /** Engines that copy beside kernels: 2 copy both ways at once. 0 where memory is shared. */
+  virtual int copy_engines() const = 0;
+  /** True where a Stream can capture() work. */
+  virtual bool has_graphs() const { return false; }
   /** Slots that keep every engine busy where the user asks for no number. */
   virtual int default_slots() const = 0;
 

@@ -1,9 +1,13 @@
 // Beside the frame's way: a GPU as a device, by the CUDA runtime.
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/delay.h"
@@ -28,7 +32,7 @@ class StreamHandle {
   cudaStream_t stream_ = nullptr;
 };
 
-/** Owns an event. Waiting for it sleeps instead of spinning: the cores belong to the decoder. */
+/** Owns an event. */
 class EventHandle {
  public:
   explicit EventHandle(unsigned flags) { FRAMELANE_CUDA(cudaEventCreateWithFlags(&event_, flags)); }
@@ -85,8 +89,23 @@ class EventClock {
 
 /** The CUDA event behind an Event of either type. */
 struct CudaEventBase {
-  explicit CudaEventBase(unsigned flags) : handle(flags | cudaEventBlockingSync) {}
-  void wait_on_host() const { FRAMELANE_CUDA(cudaEventSynchronize(handle.get())); }
+  explicit CudaEventBase(unsigned flags) : handle(flags) {}
+
+  /** Looks, and sleeps between two looks: the cores belong to the decoder. An event with cudaEventBlockingSync would
+   *  have the GPU raise an interrupt whenever it is reached, waited for or not, and its streams stop for that (1080p on
+   *  an H200: 0.10 ms a frame instead of 0.07). */
+  void wait_on_host() const {
+    using std::chrono::microseconds;
+    const TimePoint begin = Clock::now();
+    while (true) {
+      const cudaError_t status = cudaEventQuery(handle.get());
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) FRAMELANE_CUDA(status);
+      std::this_thread::sleep_for(
+          std::clamp<Clock::duration>((Clock::now() - begin) / 8, microseconds(5), microseconds(200)));
+    }
+  }
+
   EventHandle handle;
 };
 
@@ -107,13 +126,100 @@ class CudaTimedEvent : public TimedEvent, public CudaEventBase {
   std::shared_ptr<EventClock> clock_;
 };
 
+/** A copy between host and device as it was captured. */
+struct CapturedCopy {
+  void* device = nullptr;
+  std::size_t bytes = 0;  ///< 0: there was none
+};
+
+/** Owns a captured graph. */
+class GraphHandle {
+ public:
+  explicit GraphHandle(cudaGraph_t graph) : graph_(graph) {}
+  ~GraphHandle() { static_cast<void>(cudaGraphDestroy(graph_)); }
+  GraphHandle(const GraphHandle&) = delete;
+  GraphHandle& operator=(const GraphHandle&) = delete;
+  cudaGraph_t get() const { return graph_; }
+
+  /** The node that copies to `device` or from it; null where there is none. */
+  cudaGraphNode_t find_copy(const void* device) const {
+    std::size_t count = 0;
+    FRAMELANE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
+    std::vector<cudaGraphNode_t> nodes(count);
+    FRAMELANE_CUDA(cudaGraphGetNodes(graph_, nodes.data(), &count));
+    for (const cudaGraphNode_t node : nodes) {
+      cudaGraphNodeType type{};
+      FRAMELANE_CUDA(cudaGraphNodeGetType(node, &type));
+      if (type != cudaGraphNodeTypeMemcpy) continue;
+      cudaMemcpy3DParms copy{};
+      FRAMELANE_CUDA(cudaGraphMemcpyNodeGetParams(node, &copy));
+      const bool within_device = copy.kind == cudaMemcpyDeviceToDevice;
+      if (!within_device && (copy.dstPtr.ptr == device || copy.srcPtr.ptr == device)) return node;
+    }
+    return nullptr;
+  }
+
+ private:
+  cudaGraph_t graph_;
+};
+
+/** An executable graph, with the graph that it was made from: its nodes name those of the executable. */
+class CudaGraph : public WorkGraph {
+ public:
+  CudaGraph(cudaGraph_t graph, CapturedCopy up, CapturedCopy down)
+      : graph_(graph),
+        up_(up),
+        down_(down),
+        up_node_(up.bytes > 0 ? graph_.find_copy(up.device) : nullptr),
+        down_node_(down.bytes > 0 ? graph_.find_copy(down.device) : nullptr) {
+    FRAMELANE_CUDA(cudaGraphInstantiate(&executable_, graph, 0));
+  }
+  ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(executable_)); }
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+  /** False where `graph` has another shape. */
+  bool update(const GraphHandle& graph, CapturedCopy up, CapturedCopy down) {
+    cudaGraphExecUpdateResultInfo result{};
+    if (cudaGraphExecUpdate(executable_, graph.get(), &result) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    up_ = up;
+    down_ = down;
+    return true;
+  }
+
+  void launch(const std::byte* up, std::byte* down, cudaStream_t stream) {
+    if (up_node_ != nullptr) {
+      FRAMELANE_CUDA(
+          cudaGraphExecMemcpyNodeSetParams1D(executable_, up_node_, up_.device, up, up_.bytes, cudaMemcpyHostToDevice));
+    }
+    if (down_node_ != nullptr) {
+      FRAMELANE_CUDA(cudaGraphExecMemcpyNodeSetParams1D(executable_, down_node_, down, down_.device, down_.bytes,
+                                                        cudaMemcpyDeviceToHost));
+    }
+    FRAMELANE_CUDA(cudaGraphLaunch(executable_, stream));
+  }
+
+ private:
+  GraphHandle graph_;
+  cudaGraphExec_t executable_ = nullptr;
+  CapturedCopy up_;
+  CapturedCopy down_;
+  cudaGraphNode_t up_node_;
+  cudaGraphNode_t down_node_;
+};
+
 class CudaStream : public Stream {
  public:
   void copy_to_device(std::byte* dst, const std::byte* src, std::size_t bytes) override {
     FRAMELANE_CUDA(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, handle_.get()));
+    if (capturing_) captured_up_ = {dst, bytes};
   }
   void copy_to_host(std::byte* dst, const std::byte* src, std::size_t bytes) override {
     FRAMELANE_CUDA(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, handle_.get()));
+    if (capturing_) captured_down_ = {const_cast<std::byte*>(src), bytes};
   }
   void copy_plane(const PlaneView& dst, const PlaneView& src, std::size_t row_bytes) override {
     FRAMELANE_CUDA(cudaMemcpy2DAsync(dst.data, static_cast<std::size_t>(dst.pitch_bytes), src.data,
@@ -127,16 +233,54 @@ class CudaStream : public Stream {
     filter.run_ordered(arguments, handle_.get());
   }
   void record(Event& event) override {
-    FRAMELANE_CUDA(cudaEventRecord(dynamic_cast<CudaEventBase&>(event).handle.get(), handle_.get()));
+    // Within a capture an event would else only order the graph's nodes, and hold no time.
+    const unsigned flags = capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault;
+    FRAMELANE_CUDA(cudaEventRecordWithFlags(dynamic_cast<CudaEventBase&>(event).handle.get(), handle_.get(), flags));
   }
   void wait_for(Event& event) override {
     FRAMELANE_CUDA(cudaStreamWaitEvent(handle_.get(), dynamic_cast<CudaEventBase&>(event).handle.get(), 0));
   }
   void synchronize() override { FRAMELANE_CUDA(cudaStreamSynchronize(handle_.get())); }
+  std::unique_ptr<WorkGraph> capture(const std::function<void()>& enqueue,
+                                     std::unique_ptr<WorkGraph> previous) override {
+    cudaGraph_t graph = record_graph(enqueue);
+    if (previous) {
+      const GraphHandle description(graph);
+      if (static_cast<CudaGraph&>(*previous).update(description, captured_up_, captured_down_)) return previous;
+      graph = record_graph(enqueue);
+    }
+    return std::make_unique<CudaGraph>(graph, captured_up_, captured_down_);
+  }
+  void launch(WorkGraph& graph, const std::byte* up, std::byte* down) override {
+    static_cast<CudaGraph&>(graph).launch(up, down, handle_.get());
+  }
   void delay(std::chrono::microseconds duration) override { enqueue_delay(duration, handle_.get()); }
+  void occupy(std::chrono::microseconds duration) override { enqueue_occupation(duration, handle_.get()); }
 
  private:
+  cudaGraph_t record_graph(const std::function<void()>& enqueue) {
+    captured_up_ = captured_down_ = {};
+    // Other threads allocate and copy meanwhile: only this one's calls belong to the capture.
+    FRAMELANE_CUDA(cudaStreamBeginCapture(handle_.get(), cudaStreamCaptureModeThreadLocal));
+    capturing_ = true;
+    cudaGraph_t graph = nullptr;
+    try {
+      enqueue();
+    } catch (...) {
+      capturing_ = false;
+      static_cast<void>(cudaStreamEndCapture(handle_.get(), &graph));
+      if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+      throw;
+    }
+    capturing_ = false;
+    FRAMELANE_CUDA(cudaStreamEndCapture(handle_.get(), &graph));
+    return graph;
+  }
+
   StreamHandle handle_;
+  bool capturing_ = false;
+  CapturedCopy captured_up_;
+  CapturedCopy captured_down_;
 };
 
 class CudaDevice : public Device {
@@ -150,6 +294,8 @@ class CudaDevice : public Device {
   Backend backend() const override { return Backend::kCuda; }
   std::string name() const override { return fmt::format("{} (cuda:{})", properties_.name, ordinal_); }
   bool shares_host_memory() const override { return false; }
+  int copy_engines() const override { return properties_.asyncEngineCount; }
+  bool has_graphs() const override { return true; }
   /** One frame in each engine (copy up, kernels, copy down), one that the decoder fills, one that the encoder reads,
    *  and one of slack for uneven frames. */
   int default_slots() const override { return 6; }
@@ -178,7 +324,10 @@ class CudaDevice : public Device {
     return {static_cast<std::byte*>(data), [](std::byte* memory) { static_cast<void>(cudaFreeHost(memory)); }};
   }
 
-  void use_in_this_thread() override { FRAMELANE_CUDA(cudaSetDevice(ordinal_)); }
+  void use_in_this_thread() override {
+    FRAMELANE_CUDA(cudaSetDevice(ordinal_));
+    prctl(PR_SET_TIMERSLACK, 1UL);  // ns: waits for events sleep for microseconds, not for Linux's usual 50 more
+  }
   void synchronize() override { FRAMELANE_CUDA(cudaDeviceSynchronize()); }
   void copy_blocking_to_device(std::byte* dst, const std::byte* src, std::size_t bytes) override {
     FRAMELANE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyHostToDevice));

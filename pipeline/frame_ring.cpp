@@ -1,8 +1,6 @@
 // decode > [ring] > submit > [ring] > encode.  Thread: all three.
 #include "pipeline/frame_ring.h"
 
-#include <algorithm>
-
 namespace framelane {
 namespace {
 
@@ -15,7 +13,7 @@ std::unique_ptr<Slot> make_slot(Device& device, const FilterChain& chain, int nu
     for (MemoryBlock& block : slot->intermediate) block = device.allocate(chain.intermediate_bytes());
   }
   if (chain.scratch_bytes() > 0) slot->scratch = device.allocate(chain.scratch_bytes());
-  for (auto* event : {&slot->h2d_begin, &slot->h2d_end, &slot->kernels_end, &slot->done}) {
+  for (auto* event : {&slot->h2d_end, &slot->kernels_end, &slot->done}) {
     *event = device.create_timed_event();
   }
   for (std::size_t i = 0; i < chain.state_bytes().size(); ++i) slot->state_done.push_back(device.create_event());
@@ -46,13 +44,13 @@ Slot* FrameRing::take(std::deque<Slot*>& queue) {
 
 Slot* FrameRing::acquire() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !free_.empty() || aborted_; });
+  decoder_wakes_.wait(lock, [&] { return !free_.empty() || aborted_; });
   return take(free_);
 }
 
 Slot* FrameRing::acquire_or_drop_oldest(bool& dropped) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !free_.empty() || !decoded_.empty() || aborted_; });
+  decoder_wakes_.wait(lock, [&] { return !free_.empty() || !decoded_.empty() || aborted_; });
   dropped = free_.empty() && !aborted_;
   return take(dropped ? decoded_ : free_);
 }
@@ -67,7 +65,7 @@ void FrameRing::push_decoded(Slot* slot) {
     const std::scoped_lock lock(mutex_);
     decoded_.push_back(slot);
   }
-  changed_.notify_all();
+  submitter_wakes_.notify_one();
 }
 
 void FrameRing::close_decoded() {
@@ -75,12 +73,13 @@ void FrameRing::close_decoded() {
     const std::scoped_lock lock(mutex_);
     decoded_closed_ = true;
   }
-  changed_.notify_all();
+  submitter_wakes_.notify_one();
 }
 
 Slot* FrameRing::pop_decoded() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return (decoded_.empty() ? decoded_closed_ : in_flight_ < in_flight_limit_) || aborted_; });
+  submitter_wakes_.wait(
+      lock, [&] { return (decoded_.empty() ? decoded_closed_ : in_flight_ < in_flight_limit_) || aborted_; });
   return take(decoded_);
 }
 
@@ -90,7 +89,7 @@ void FrameRing::push_submitted(Slot* slot) {
     submitted_.push_back(slot);
     ++in_flight_;
   }
-  changed_.notify_all();
+  encoder_wakes_.notify_one();
 }
 
 void FrameRing::close_submitted() {
@@ -98,12 +97,12 @@ void FrameRing::close_submitted() {
     const std::scoped_lock lock(mutex_);
     submitted_closed_ = true;
   }
-  changed_.notify_all();
+  encoder_wakes_.notify_one();
 }
 
 Slot* FrameRing::pop_submitted() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !submitted_.empty() || submitted_closed_ || aborted_; });
+  encoder_wakes_.wait(lock, [&] { return !submitted_.empty() || submitted_closed_ || aborted_; });
   return take(submitted_);
 }
 
@@ -114,18 +113,21 @@ void FrameRing::release(Slot* slot) {
     const std::scoped_lock lock(mutex_);
     free_.push_back(slot);
     --in_flight_;
+    last_release_ = Clock::now();
   }
-  changed_.notify_all();
+  decoder_wakes_.notify_one();
+  submitter_wakes_.notify_one();  // fewer are in flight
 }
 
-void FrameRing::wait_until_empty() {
+TimePoint FrameRing::wait_until_empty() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return free_.size() == slots_.size() || aborted_; });
+  decoder_wakes_.wait(lock, [&] { return free_.size() == slots_.size() || aborted_; });
+  return last_release_;
 }
 
 bool FrameRing::wait_until_none_in_flight() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return in_flight_ == 0 || aborted_; });
+  submitter_wakes_.wait(lock, [&] { return in_flight_ == 0 || aborted_; });
   return !aborted_;
 }
 
@@ -134,7 +136,7 @@ void FrameRing::set_in_flight_limit(int frames) {
     const std::scoped_lock lock(mutex_);
     in_flight_limit_ = frames;
   }
-  changed_.notify_all();
+  submitter_wakes_.notify_one();
 }
 
 void FrameRing::abort() {
@@ -142,7 +144,7 @@ void FrameRing::abort() {
     const std::scoped_lock lock(mutex_);
     aborted_ = true;
   }
-  changed_.notify_all();
+  for (auto* thread : {&decoder_wakes_, &submitter_wakes_, &encoder_wakes_}) thread->notify_all();
 }
 
 int FrameRing::in_use() const {

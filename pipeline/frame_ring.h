@@ -34,8 +34,13 @@ struct Slot {
   std::array<MemoryBlock, 2> intermediate;  ///< device; frames between two filters, in turn
   MemoryBlock scratch;                      ///< device
 
-  std::unique_ptr<TimedEvent> h2d_begin, h2d_end, kernels_end, done;
+  std::unique_ptr<TimedEvent> h2d_end, kernels_end, done;
+  TimePoint h2d_queued;                            ///< when the H2D copy was enqueued
   std::vector<std::unique_ptr<Event>> state_done;  ///< one a temporal filter: its ordered pass has ended
+
+  std::unique_ptr<WorkGraph> graph;        ///< this slot's work, captured, for frames that are as `graph_source`…
+  FrameView graph_source;                  ///< in `input`
+  const FilterPlan* graph_plan = nullptr;  ///< … and filtered by this plan
 
   AvFrame source;      ///< decoded, in host memory
   AvFrame result;      ///< filtered, in host memory
@@ -76,8 +81,9 @@ class FrameRing {
   Slot* pop_submitted();
   void release(Slot* slot);
 
-  /** Blocks until every slot is free (sync mode's "one frame at a time"), or after abort(). */
-  void wait_until_empty();
+  /** Blocks until every slot is free (sync mode's "one frame at a time"), or after abort(). Returns when the last one
+   *  was released; TimePoint{} before the first release. */
+  TimePoint wait_until_empty();
   /** Blocks until every submitted frame has been released; false after abort(). Thread: submitter. */
   bool wait_until_none_in_flight();
   /** With fewer than size(), slots are left in which a decoded frame waits and can be replaced by a newer one. */
@@ -95,11 +101,15 @@ class FrameRing {
 
   std::vector<std::unique_ptr<Slot>> slots_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  // One a thread: waking one that has nothing to do costs as much as a small frame's copy.
+  std::condition_variable decoder_wakes_;
+  std::condition_variable submitter_wakes_;
+  std::condition_variable encoder_wakes_;
   std::deque<Slot*> free_;
   std::deque<Slot*> decoded_;
   std::deque<Slot*> submitted_;
   int in_flight_ = 0;  // submitted and not released
+  TimePoint last_release_;
   int in_flight_limit_;
   bool decoded_closed_ = false;
   bool submitted_closed_ = false;

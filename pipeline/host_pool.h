@@ -30,6 +30,7 @@ class HostPool {
   /** The kind of later blocks. Blocks already out keep theirs. */
   void set_kind(HostMemory kind) { kind_ = kind; }
   HostMemory kind() const { return kind_; }
+  const Device& device() const { return *device_; }
   /** True when `buffer` came from a pool of pinned memory (of any HostPool of this device). */
   static bool is_pinned(const AVBufferRef& buffer);
   /** True when `buffer` came from a HostPool: one block that holds a whole frame. */

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/av.h"
+#include "pipeline/frame_source.h"
 #include "pipeline/host_pool.h"
 
 struct AVFormatContext;
@@ -44,12 +45,12 @@ struct InputDamage {
  *  Time: where the container starts late (MPEG-TS, cameras), all streams are shifted so that it starts at 0, as ffmpeg
  *  does; with `start_s`, so that this becomes 0. Other timestamps are kept as they are; see Timeline for jumps.
  *  Thread: read_frame() from one thread at a time; the rest from any once open. Owns: demuxer and decoder. */
-class MediaInput {
+class MediaInput : public FrameSource {
  public:
   /** Opens, probes and chooses the video stream (never an attached picture where there is a real one). Decoded frames
    *  come from `pool` where the codec allows it. Throws InputError: one line, naming the input and the cause. */
   MediaInput(const MediaInputOptions& options, std::shared_ptr<HostPool> pool);
-  ~MediaInput();
+  ~MediaInput() override;
   MediaInput(const MediaInput&) = delete;
   MediaInput& operator=(const MediaInput&) = delete;
 
@@ -57,24 +58,24 @@ class MediaInput {
    *  time_base() and never missing. Damaged packets are counted and skipped. Interrupted by interrupt(): null.
    *  Throws InputError where not one frame came out, and, after all frames that did, when a device or a network
    *  source broke; DeviceError when memory for frames is out. */
-  AvFrame read_frame();
+  AvFrame read_frame() override;
   /** How long the latest read_frame() held its frame back for `realtime`: that is not decoding. Thread: its caller. */
-  std::chrono::steady_clock::duration held_back() const;
+  std::chrono::steady_clock::duration held_back() const override;
   /** Makes a blocking read return soon, and read_frame() null; for errors elsewhere and Ctrl-C on live sources. */
-  void interrupt();
+  void interrupt() override;
   /** Where packets of the other streams go, on read_frame()'s thread. Each is held back until a frame at or after its
    *  time has come out: so a cut after any frame cuts all streams at one time. Before a sink is set they are kept. */
   void set_side_packet_sink(SidePacketSink sink);
   /** After the last read_frame(), at the end or at a cut: hands on what the other streams hold before `until_s`
    *  (seconds of the frames' time), reading on where it must; a live source is not read on. */
-  void drain_side_packets(double until_s);
+  void drain_side_packets(double until_s) override;
 
   const AVFormatContext& format_context() const;
   const AVStream& video_stream() const;
   /** Numerator and denominator of the unit of frames' pts. */
-  std::pair<int, int> time_base() const;
+  std::pair<int, int> time_base() const override;
   /** Average frames a second; 0 when unknown. */
-  double frame_rate() const;
+  double frame_rate() const override;
   /** Length in seconds that will come out (after start and duration); nothing when unknown (live, pipes). */
   std::optional<double> duration_s() const;
   std::optional<std::int64_t> frame_count() const;

@@ -41,7 +41,7 @@ struct OutputTotals {
 
 /** An opened output: encoder, muxer, and the streams that are copied.
  *  Thread: encode() and finish()/abort() from one thread; write_side_packet() from any. Owns: encoder and muxer. */
-class MediaOutput {
+class MediaOutput : public FrameSink {
  public:
   /** Streams in containers of a constant rate (AVI, YUV4MPEG2, …) are laid out on that rate's grid; elsewhere frames
    *  keep their times. `first`: of a format that planar_format() knows.
@@ -52,7 +52,7 @@ class MediaOutput {
    *  Metadata, chapters and the display matrix go through.
    *  An existing target is replaced only when finish() succeeds: until then the output is a file beside it. */
   MediaOutput(const MediaOutputOptions& options, const MediaInput& input, const AVFrame& first);
-  ~MediaOutput();  ///< abort() unless finished
+  ~MediaOutput() override;  ///< abort() unless finished
   MediaOutput(const MediaOutput&) = delete;
   MediaOutput& operator=(const MediaOutput&) = delete;
 
@@ -61,7 +61,7 @@ class MediaOutput {
   /** Encodes one frame (converted by libswscale where the encoder does not take its format) and writes the packets
    *  that come out. Timestamps that do not rise are moved up by one tick, counted and reported. Keeps a reference
    *  as long as the encoder needs it. Throws OutputError; BrokenPipe where nobody reads any more. */
-  void encode(const AVFrame& frame);
+  void encode(const AVFrame& frame) override;
   /** A packet of a stream that is not copied is dropped. Throws as encode(). */
   void write_side_packet(AvPacket packet, int input_stream);
   /** Flushes the encoder, writes the trailer, closes, and puts the file in its place. Throws OutputError. */

@@ -12,6 +12,10 @@ namespace framelane {
 enum class Mode : std::uint8_t { kSync, kAsync, kMultistream };
 inline constexpr std::array kModes{Mode::kSync, Mode::kAsync, Mode::kMultistream};
 
+/** Whether a frame's work (H2D, kernels, D2H) is launched as one captured graph a slot; kAuto: where that measures
+ *  faster. */
+enum class CudaGraphs : std::uint8_t { kAuto, kOn, kOff };
+
 std::string_view mode_name(Mode mode);
 /** "sync", "async" or "multistream"; throws UsageError. */
 Mode parse_mode(std::string_view name);

@@ -1,41 +1,14 @@
-// decode > ring > submit > encode: puts the stages together and drives their threads.
+// [input > decode > ring > submit > encode > output].
 #include "pipeline/pipeline.h"
 
-#include <pthread.h>
-#include <spdlog/spdlog.h>
-
-#include <algorithm>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <fmt/format.h>
 
 #include "kernels/errors.h"
-#include "pipeline/decode_stage.h"
-#include "pipeline/encode_stage.h"
-#include "pipeline/frame_ring.h"
 #include "pipeline/host_pool.h"
-#include "pipeline/pixel_format.h"
-#include "pipeline/preprocess.h"
-#include "pipeline/stage_control.h"
-#include "pipeline/submit_stage.h"
-
-extern "C" {
-#include <libavutil/frame.h>
-}
+#include "pipeline/nvtx.h"
 
 namespace framelane {
 namespace {
-
-constexpr int kMaxSlots = 64;
-
-int slot_count(const PipelineOptions& options) {
-  const int slots = options.slots == 0 ? options.device->default_slots() : options.slots;
-  if (slots < 1 || slots > kMaxSlots) {
-    throw UsageError(fmt::format("--slots {}: out of range [1 - {}]", options.slots, kMaxSlots));
-  }
-  return slots;
-}
 
 FullRing full_ring(OnFull on_full, bool live) {
   switch (on_full) {
@@ -51,212 +24,112 @@ FullRing full_ring(OnFull on_full, bool live) {
   return live ? FullRing::kDropOldest : FullRing::kBlock;
 }
 
-/** The first frame and how long it took to get it: it tells the format that everything else is built for. */
-struct FirstFrame {
-  AvFrame frame;
-  Span decode;
-};
-
 FirstFrame read_first_frame(MediaInput& input, const std::string& url) {
   const TimePoint begin = Clock::now();
+  const NvtxRange range(Stage::kDecode, 0);
   AvFrame frame = input.read_frame();
   if (!frame) throw InputError(fmt::format("{}: no frame could be decoded", url));
   return {std::move(frame), {begin, Clock::now()}};
 }
 
-/** A frame as the encoder will see it, but for its content. */
-AvFrame output_template(HostPool& pool, const FrameFormat& format, const AVFrame& first) {
-  AvFrame frame = allocate_frame(pool, format);
-  if (av_frame_copy_props(frame.get(), &first) < 0) throw std::bad_alloc();
-  tag_frame(*frame, format);
-  frame->sample_aspect_ratio = {format.sample_aspect.num, format.sample_aspect.den};
-  return frame;
+FramePathOptions path_options(const PipelineOptions& options, bool live) {
+  FramePathOptions path;
+  path.device = options.device;
+  path.filters = options.filters;
+  path.mode = options.mode;
+  path.switch_at = options.switch_at;
+  path.slots = options.slots;
+  path.full_ring = full_ring(options.on_full, live);
+  path.frame_limit = options.frame_limit;
+  path.cuda_graphs = options.cuda_graphs;
+  path.stream_delay = options.stream_delay;
+  return path;
 }
 
 }  // namespace
 
-/** Members in the order in which a frame meets them; destroyed in reverse. */
+/** Members in the order in which a frame meets them; destroyed in reverse, once the path's threads have ended. */
 struct Pipeline::State {
-  State(PipelineOptions given, PipelineHooks given_hooks);
+  State(const PipelineOptions& options, PipelineHooks hooks)
+      : sources(std::make_shared<HostPool>(options.device)),
+        input(options.input, sources),
+        path(path_options(options, input.is_live()), input, read_first_frame(input, options.input.url), sources,
+             std::move(hooks)),
+        output(options.output, input, *path.output_template()) {
+    input.set_side_packet_sink(
+        [this](AvPacket packet, int stream) { output.write_side_packet(std::move(packet), stream); });
+  }
 
-  void start();
-  void run_stage(const char* name, void (State::*body)());
-  void decode();
-  void submit() { submit_stage.run(); }
-  void encode() { encode_stage.run(); }
-  void fail(std::exception_ptr error);
-
-  PipelineOptions options;
-  PipelineHooks hooks;
-  Device& device;
-  ModeControl mode;
-  StageControl control{mode};
-  Recorder recorder;
   std::shared_ptr<HostPool> sources;
-  HostPool results;
   MediaInput input;
-  FirstFrame first;
-  FrameFormat input_format;
-  FilterChain chain;
+  FramePath path;
   MediaOutput output;
-  Preprocess preprocess;
-  const FullRing full;
-  FrameRing ring;
-  DecodeStage decode_stage;
-  SubmitStage submit_stage;
-  EncodeStage encode_stage;
-
-  std::mutex mutex;
-  std::condition_variable ended_changed;
-  int running = 0;
-  std::exception_ptr first_error;  ///< of a stage behind the ring, or of the start
-  std::exception_ptr input_error;  ///< what was decoded before it is encoded and kept
-  std::vector<std::jthread> threads;
 };
-
-Pipeline::State::State(PipelineOptions given, PipelineHooks given_hooks)
-    : options(std::move(given)),
-      hooks(std::move(given_hooks)),
-      device(*options.device),
-      mode(options.mode, options.switch_at),
-      sources(std::make_shared<HostPool>(options.device)),
-      results(options.device),
-      input(options.input, sources),
-      first(read_first_frame(input, options.input.url)),
-      input_format(Preprocess::stream_format(*first.frame)),
-      chain(options.filters, input_format, device.backend()),
-      output(options.output, input, *output_template(results, chain.output_format(), *first.frame)),
-      preprocess(device, *sources),
-      full(full_ring(options.on_full, input.is_live())),
-      ring(device, chain, slot_count(options)),
-      decode_stage(input, preprocess, *sources, ring, control, recorder, input_format, {full, options.frame_limit},
-                   reference(*first.frame), first.decode),
-      submit_stage(device, chain, ring, results, control, options.stream_delay),
-      encode_stage(output, ring, control, recorder, hooks) {
-  input.set_side_packet_sink(
-      [this](AvPacket packet, int stream) { output.write_side_packet(std::move(packet), stream); });
-  const bool asynchronous = mode.current() != Mode::kSync;
-  if (!device.shares_host_memory()) {
-    submit_stage.warm_up(*preprocess.run(reference(*first.frame), input_format, asynchronous), mode.current());
-  }
-  if (full == FullRing::kDropOldest) ring.set_in_flight_limit(std::max(1, ring.size() - 1));
-  first.frame.reset();
-}
-
-void Pipeline::State::start() {
-  running = 3;
-  try {
-    threads.emplace_back([this] { run_stage("decoder", &State::decode); });
-    threads.emplace_back([this] { run_stage("submitter", &State::submit); });
-    threads.emplace_back([this] { run_stage("encoder", &State::encode); });
-  } catch (...) {  // no more threads allowed: those that run wait for the one that does not
-    fail(std::current_exception());
-    threads.clear();
-    running = 0;
-    throw;
-  }
-}
-
-/** An error in one stage stops all of them; the first one is what finish() tells. */
-void Pipeline::State::run_stage(const char* name, void (State::*body)()) {
-  pthread_setname_np(pthread_self(), name);
-  try {
-    device.use_in_this_thread();
-    (this->*body)();
-  } catch (...) {
-    fail(std::current_exception());
-  }
-  {
-    const std::scoped_lock lock(mutex);
-    --running;
-  }
-  ended_changed.notify_all();
-}
-
-/** What was decoded before the input broke still comes out. */
-void Pipeline::State::decode() {
-  try {
-    decode_stage.run();
-  } catch (...) {
-    input_error = std::current_exception();
-    ring.close_decoded();
-  }
-}
-
-void Pipeline::State::fail(std::exception_ptr error) {
-  {
-    const std::scoped_lock lock(mutex);
-    if (!first_error) first_error = std::move(error);
-  }
-  control.request_stop();
-  ring.abort();
-  input.interrupt();
-}
 
 Pipeline::Pipeline(PipelineOptions options, PipelineHooks hooks) {
   check_output_target(options.output, options.input.url);
   options.device->use_in_this_thread();
-  state_ = std::make_unique<State>(std::move(options), std::move(hooks));
+  state_ = std::make_unique<State>(options, std::move(hooks));
 }
 
 Pipeline::~Pipeline() {
   if (!state_) return;
   request_stop();
-  state_->control.set_paused(false);
+  set_paused(false);
   interrupt_input();
-  state_->threads.clear();
+  state_->path.join();
 }
 
-void Pipeline::start() { state_->start(); }
-
-bool Pipeline::wait_for(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(state_->mutex);
-  return state_->ended_changed.wait_for(lock, timeout, [&] { return state_->running == 0; });
-}
+void Pipeline::start() { state_->path.start(state_->output); }
+bool Pipeline::wait_for(std::chrono::milliseconds timeout) { return state_->path.wait_for(timeout); }
 
 void Pipeline::finish() {
-  state_->threads.clear();
-  if (state_->first_error) {
+  FramePath& path = state_->path;
+  path.join();
+  if (path.stage_error()) {
     state_->output.abort();
-    std::rethrow_exception(state_->first_error);
+    std::rethrow_exception(path.stage_error());
   }
   state_->output.finish();
-  if (state_->input_error) std::rethrow_exception(state_->input_error);
+  if (path.source_error()) std::rethrow_exception(path.source_error());
 }
 
-void Pipeline::request_stop() { state_->control.request_stop(); }
+void Pipeline::request_stop() { state_->path.request_stop(); }
 void Pipeline::interrupt_input() { state_->input.interrupt(); }
-void Pipeline::set_mode(Mode mode) { state_->mode.set(mode); }
-void Pipeline::set_paused(bool paused) { state_->control.set_paused(paused); }
-void Pipeline::step() { state_->control.step(); }
+void Pipeline::set_mode(Mode mode) { state_->path.control().mode().set(mode); }
+void Pipeline::set_paused(bool paused) { state_->path.control().set_paused(paused); }
+void Pipeline::step() { state_->path.control().step(); }
 
 bool Pipeline::toggle_filter(std::size_t index) {
-  if (index >= state_->chain.uses().size() || !state_->chain.can_toggle(index)) return false;
-  state_->control.toggle_filter(index);
+  const FilterChain& chain = state_->path.chain();
+  if (index >= chain.uses().size() || !chain.can_toggle(index)) return false;
+  state_->path.control().toggle_filter(index);
   return true;
 }
 
 PipelineStatus Pipeline::status() const {
+  const FramePath& path = state_->path;
   PipelineStatus status;
-  status.mode = state_->mode.current();
-  status.slots = state_->ring.size();
-  status.slots_in_use = state_->ring.in_use();
-  status.frames_in = state_->decode_stage.frames();
-  status.frames_out = state_->encode_stage.frames();
-  status.dropped = state_->recorder.dropped();
+  status.mode = path.mode().current();
+  status.slots = path.ring().size();
+  status.slots_in_use = path.ring().in_use();
+  status.frames_in = path.frames_in();
+  status.frames_out = path.frames_out();
+  status.dropped = path.recorder().dropped();
   status.damage = state_->input.damage();
   status.output = state_->output.totals();
-  status.position_s = state_->encode_stage.position_s();
-  status.filters_on = state_->control.filters_on();
-  status.paused = state_->control.paused();
+  status.position_s = path.position_s();
+  status.filters_on = path.control().filters_on();
+  status.paused = path.control().paused();
   return status;
 }
 
-const Recorder& Pipeline::recorder() const { return state_->recorder; }
-const FrameFormat& Pipeline::input_format() const { return state_->input_format; }
-const FrameFormat& Pipeline::output_format() const { return state_->chain.output_format(); }
-const std::vector<FilterUse>& Pipeline::filters() const { return state_->chain.uses(); }
+const Recorder& Pipeline::recorder() const { return state_->path.recorder(); }
+const FrameFormat& Pipeline::input_format() const { return state_->path.input_format(); }
+const FrameFormat& Pipeline::output_format() const { return state_->path.chain().output_format(); }
+const std::vector<FilterUse>& Pipeline::filters() const { return state_->path.chain().uses(); }
 const MediaInput& Pipeline::input() const { return state_->input; }
 std::string Pipeline::output_description() const { return state_->output.description(); }
+bool Pipeline::uses_cuda_graphs() const { return state_->path.uses_cuda_graphs(); }
 
 }  // namespace framelane

@@ -1,24 +1,17 @@
-// decode > ring > submit > encode, and the threads that drive them:
-//
-//   decoder    demuxes, decodes into the ring's host memory, converts what kernels do not take   (decode_stage)
-//   submitter  enqueues H2D, kernels and D2H of each frame on its slot's stream                  (submit_stage)
-//   encoder    waits for each frame in order, lets the decorator draw on it, encodes, muxes      (encode_stage)
-//
-// plus the device's own (streams of the CPU device) and those of FFmpeg's codecs.
+// [input > decode > ring > submit > encode > output]: one run from a file, camera or stream to a file, pipe or nothing.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/filter_chain.h"
 #include "pipeline/device.h"
+#include "pipeline/frame_path.h"
 #include "pipeline/media_input.h"
 #include "pipeline/media_output.h"
 #include "pipeline/mode.h"
@@ -38,8 +31,8 @@ struct PipelineOptions {
   int slots = 0;                           ///< ring depth, 1 to 64; 0: the device's default
   OnFull on_full = OnFull::kDefault;       ///< default: files block, live sources drop the oldest
   std::optional<std::int64_t> frame_limit;
-  /** For tests: extra work on the stream of a frame, to force reordering. */
-  std::function<std::chrono::microseconds(std::int64_t frame)> stream_delay;
+  CudaGraphs cuda_graphs = CudaGraphs::kAuto;
+  StreamDelay stream_delay;  ///< for tests
 };
 
 /** What the overlay and the progress line show besides times. */
@@ -55,21 +48,6 @@ struct PipelineStatus {
   double position_s = 0;  ///< pts of the last frame out, from the first frame's
   std::uint64_t filters_on = ~std::uint64_t{0};
   bool paused = false;
-};
-
-/** A filtered frame on its way to the encoder. `picture` may be drawn on. Both views hold for the call only. */
-struct FinishedFrame {
-  FrameView picture;
-  FrameView original;  ///< as decoded; not to be written
-  const FrameRecord& record;
-  std::pair<int, int> sample_aspect_ratio;  ///< 0:1 when unknown
-};
-
-struct PipelineHooks {
-  /** Draws on the frame (overlay). Thread: encoder. */
-  std::function<void(const FinishedFrame&)> decorate;
-  /** Sees the decorated frame (preview); must not block. `frame` may be kept by reference(). Thread: encoder. */
-  std::function<void(const AVFrame& frame)> observe;
 };
 
 /** One run from an input to an output.
@@ -108,6 +86,8 @@ class Pipeline {
   const FrameFormat& output_format() const;
   const MediaInput& input() const;
   std::string output_description() const;
+  /** What PipelineOptions::cuda_graphs came to. */
+  bool uses_cuda_graphs() const;
 
  private:
   struct State;

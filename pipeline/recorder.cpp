@@ -32,10 +32,10 @@ Clock::duration union_of(std::vector<Span> spans) {
   return covered;
 }
 
-/** Cuts from `span` what `previous`, an earlier frame's span of the same engine, covers. */
-void cut_overlap(Span& span, const Span& previous) {
-  if (!span.happened() || !previous.happened()) return;
-  span.begin = std::clamp(span.begin, std::min(previous.end, span.end), span.end);
+/** Cuts from `span` what earlier frames' spans of the same engine cover, which end at `busy_until`. */
+void cut_overlap(Span& span, TimePoint& busy_until) {
+  span.begin = std::min(std::max(span.begin, busy_until), span.end);
+  busy_until = std::max(busy_until, span.end);
 }
 
 }  // namespace
@@ -96,11 +96,9 @@ Recorder::Recorder(std::size_t capacity) : capacity_(capacity) { ring_.reserve(c
 
 void Recorder::add(FrameRecord record) {
   const std::scoped_lock lock(mutex_);
-  const bool has_engines = record[Stage::kH2d].happened();  // else a device that filters several frames at once
-  if (has_engines && !ring_.empty()) {
-    const FrameRecord& previous = ring_[static_cast<std::size_t>(frames_ - 1) % capacity_];
+  if (record[Stage::kH2d].happened()) {  // else a device that filters several frames at once
     for (const Stage engine : {Stage::kH2d, Stage::kKernels, Stage::kD2h}) {
-      cut_overlap(record[engine], previous[engine]);
+      cut_overlap(record[engine], busy_until_[static_cast<std::size_t>(engine)]);
     }
   }
   if (ring_.size() < capacity_) {

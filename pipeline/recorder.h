@@ -28,7 +28,9 @@ inline double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-/** One stage's time of one frame; begin == end == TimePoint{} where the stage did not happen. */
+/** One stage's time of one frame; begin == end == TimePoint{} where the stage did not happen. In sync mode, where one
+ *  stage waits for another, each begins where the one before ended: handing a frame from thread to thread is part of
+ *  it, and the sum of the stages is the time between frames. */
 struct Span {
   TimePoint begin;
   TimePoint end;
@@ -40,7 +42,9 @@ struct FrameRecord {
   std::int64_t frame = 0;  ///< number in the input, from 0
   Mode mode = Mode::kMultistream;
   int slot = 0;
-  double pts_s = 0;  ///< presentation time
+  double pts_s = 0;      ///< presentation time
+  int slots_in_use = 0;  ///< of the ring, when the decoder handed the frame over
+  Span submit;           ///< on the submitter's thread: its work, which in sync mode waits for the device
   std::array<Span, kStageCount> spans;
 
   Span& operator[](Stage stage) { return spans[static_cast<std::size_t>(stage)]; }
@@ -77,7 +81,7 @@ class Recorder {
   explicit Recorder(std::size_t capacity = 65'536);
 
   /** A frame has left the pipeline. Frames arrive in order. Spans of one engine (H2D, kernels, D2H) are cut where
-   *  the previous frame's span of that engine still ran: an engine serves one frame at a time, and an event that
+   *  an earlier frame's span of that engine still ran: an engine serves one frame at a time, and an event that
    *  waited in a queue would otherwise count the wait as work. Frames that were not copied (CPU) are left as they are:
    *  they are filtered several at once. */
   void add(FrameRecord record);
@@ -94,6 +98,7 @@ class Recorder {
   mutable std::mutex mutex_;
   std::size_t capacity_;
   std::vector<FrameRecord> ring_;
+  std::array<TimePoint, kStageCount> busy_until_{};  // of each engine: where its latest span ends
   std::int64_t frames_ = 0;
   std::int64_t dropped_ = 0;
 };

@@ -10,10 +10,12 @@ void StageControl::request_stop() {
   changed_.notify_all();
 }
 
-void StageControl::wait_while_paused() {
+bool StageControl::wait_while_paused() {
   std::unique_lock lock(mutex_);
+  const bool was_paused = paused_;
   changed_.wait(lock, [&] { return !paused_ || steps_ > 0 || stop_; });
   if (steps_ > 0) --steps_;
+  return was_paused;
 }
 
 void StageControl::set_paused(bool paused) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -9,6 +10,12 @@
 #include "pipeline/mode.h"
 
 namespace framelane {
+
+/** Timed work in place of real work, for `bench --shape`. */
+struct SimulatedWork {
+  std::chrono::microseconds preprocess{0};  ///< the decoder's thread spins so long in each frame's preprocessing
+  std::chrono::microseconds kernels{0};     ///< a kernel that fills the device runs so long, in place of the filters
+};
 
 /** Thread: all calls may come from any thread. */
 class StageControl {
@@ -20,8 +27,8 @@ class StageControl {
   void request_stop();
   bool stop_requested() const { return stop_; }
 
-  /** Blocks while paused, until a step, resume or stop. Thread: encoder. */
-  void wait_while_paused();
+  /** Blocks while paused, until a step, resume or stop; true if it did. Thread: encoder. */
+  bool wait_while_paused();
   void set_paused(bool paused);
   bool paused() const;
   void step();

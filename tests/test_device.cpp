@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "kernels/errors.h"
+#include "pipeline/device_simulated.h"
 #include "pipeline/host_pool.h"
 
 extern "C" {
@@ -18,7 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 
 std::vector<std::shared_ptr<Device>> devices() {
-  std::vector<std::shared_ptr<Device>> result{create_cpu_device()};
+  constexpr double kAtOnce = std::numeric_limits<double>::infinity();
+  std::vector<std::shared_ptr<Device>> result{create_cpu_device(),
+                                              create_simulated_device({kAtOnce, kAtOnce, kAtOnce, kAtOnce})};
   if (cuda_unavailable_reason().empty()) result.push_back(create_device("cuda"));
   return result;
 }
@@ -82,7 +86,8 @@ TEST(Device, EventTimesLieOnTheHostsClock) {
     constexpr std::chrono::microseconds kCalibration{200};
     EXPECT_GE(begin->time(), before - kCalibration) << device->name();
     EXPECT_LE(end->time(), after + kCalibration) << device->name();
-    EXPECT_NEAR(milliseconds(end->time() - begin->time()), 20, 10) << device->name();
+    EXPECT_GE(milliseconds(end->time() - begin->time()), 19.5) << device->name();
+    EXPECT_LE(milliseconds(end->time() - begin->time()), 200) << device->name() << " (on a busy machine)";
   }
 }
 

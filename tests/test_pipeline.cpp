@@ -142,6 +142,34 @@ TEST_P(PipelineTest, GivesTheSamePixelsAsSyncMode) {
   for (int repeat = 0; repeat < 3; ++repeat) EXPECT_EQ(hashes(GetParam().mode, true), reference);
 }
 
+TEST_P(PipelineTest, GraphsGiveTheSamePixelsAndTimesInOrder) {
+  if (GetParam().device == "cpu" || GetParam().mode == Mode::kSync) GTEST_SKIP() << "no graphs there";
+  make_stamped_clip(folder.file("in.mp4"), 90, 322, 182);
+  const auto hashes = [&](CudaGraphs graphs) {
+    // Passes come and go: each change of them is captured anew.
+    PipelineOptions run_options = options(folder.file("in.mp4"), "null",
+                                          "gblur=sigma=1.5:enable='lt(mod(n,20),10)',eq=gamma=1.2,scale=200:100,"
+                                          "unsharp=la=1:enable='lt(mod(n,30),15)',hflip");
+    run_options.cuda_graphs = graphs;
+    std::vector<std::size_t> result;
+    PipelineHooks hooks;
+    hooks.decorate = [&](const FinishedFrame& frame) { result.push_back(hash_of(frame.picture)); };
+    Pipeline pipeline(std::move(run_options), std::move(hooks));
+    EXPECT_EQ(pipeline.uses_cuda_graphs(), graphs == CudaGraphs::kOn);
+    run(pipeline);
+    for (const FrameRecord& record : pipeline.recorder().all()) {
+      EXPECT_GT(record[Stage::kH2d].end, record[Stage::kH2d].begin) << record.frame;
+      EXPECT_GE(record[Stage::kKernels].begin, record[Stage::kH2d].end) << record.frame;
+      EXPECT_GT(record[Stage::kD2h].end, record[Stage::kKernels].end) << record.frame;
+      EXPECT_GE(record[Stage::kH2d].begin + microseconds(200), record[Stage::kPreprocess].end) << record.frame;
+    }
+    return result;
+  };
+  const std::vector<std::size_t> without = hashes(CudaGraphs::kOff);
+  EXPECT_GT(std::set<std::size_t>(without.begin(), without.end()).size(), 60U);
+  EXPECT_EQ(hashes(CudaGraphs::kOn), without);
+}
+
 TEST_P(PipelineTest, AllocatesNothingInSteadyState) {
   make_stamped_clip(folder.file("in.mp4"), 300);
   PipelineOptions run_options = options(folder.file("in.mp4"), folder.file("out.mkv"), "gblur=sigma=2,unsharp,tmix");

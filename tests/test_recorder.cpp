@@ -125,6 +125,19 @@ TEST(Recorder, CutsWhatTheEnginesPreviousFrameStillUsed) {
   EXPECT_EQ(records[2][Stage::kKernels].ms(), 0);
 }
 
+TEST(Recorder, CutsWhatAnyEarlierFrameStillUsed) {
+  Recorder recorder(8);
+  for (const auto& [begin, end] : {std::pair{2, 9}, {3, 5}, {4, 11}}) {  // the second ended before the first
+    FrameRecord overlapping = record(recorder.frames(), 0);
+    overlapping[Stage::kH2d] = span(1, 2);
+    overlapping[Stage::kKernels] = span(begin, end);
+    recorder.add(overlapping);
+  }
+  EXPECT_EQ(recorder.all()[1][Stage::kKernels].ms(), 0);
+  EXPECT_EQ(recorder.all()[2][Stage::kKernels].begin, at(9));
+  EXPECT_EQ(recorder.all()[2][Stage::kKernels].end, at(11));
+}
+
 TEST(Recorder, LeavesFramesWholeThatAreFilteredSeveralAtOnce) {
   Recorder recorder(8);
   FrameRecord first = record(0, 0);

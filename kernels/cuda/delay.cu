@@ -15,10 +15,29 @@ __global__ void spin(unsigned long long duration_ns) {
   while (nanoseconds_now() - begin < duration_ns) __nanosleep(1000);
 }
 
+/** Threads of a block: half of what a multiprocessor holds at most, on every architecture since Volta. */
+constexpr int kOccupyingThreads = 1024;
+
+int blocks_that_fill_the_device() {
+  int device = 0;
+  int multiprocessors = 0;
+  int blocks = 0;
+  FRAMELANE_CUDA(cudaGetDevice(&device));
+  FRAMELANE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  FRAMELANE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, spin, kOccupyingThreads, 0));
+  return multiprocessors * blocks;
+}
+
 }  // namespace
 
 void enqueue_delay(std::chrono::microseconds duration, CUstream_st* stream) {
   spin<<<1, 1, 0, stream>>>(std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+  FRAMELANE_CUDA_LAUNCHED("spin");
+}
+
+void enqueue_occupation(std::chrono::microseconds duration, CUstream_st* stream) {
+  spin<<<blocks_that_fill_the_device(), kOccupyingThreads, 0, stream>>>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
   FRAMELANE_CUDA_LAUNCHED("spin");
 }
 
