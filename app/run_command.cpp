@@ -6,19 +6,20 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "app/device_choice.h"
 #include "app/keys.h"
 #include "app/overlay.h"
 #include "app/preview_window.h"
 #include "app/progress.h"
 #include "app/signals.h"
 #include "app/stats_report.h"
+#include "app/trace_report.h"
+#include "app/tuned_run.h"
 #include "kernels/errors.h"
 
 namespace framelane {
@@ -31,30 +32,6 @@ constexpr bool kHasPreview = FRAMELANE_HAS_SDL != 0;
 
 /** An input that is still being read this long after a stop was asked for is interrupted. */
 constexpr milliseconds kReadGrace{1000};
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
-}
-
-/** Before anything is opened: a report goes neither over the video nor into it, and its folder is there. */
-void check_report(const char* option, const std::string& target, const PipelineOptions& run) {
-  if (target.empty()) return;
-  const auto refuse = [&](const char* why) {
-    throw UsageError(fmt::format("{} {}: that is where the video {}", option, target, why));
-  };
-  if (target == "-" || target.starts_with("pipe:")) {
-    if (run.output.url == "-" && target != "pipe:2") refuse("goes");
-    return;
-  }
-  if (same_file(target, run.input.url)) refuse("comes from");
-  if (same_file(target, run.output.url)) refuse("goes");
-  const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
-  const bool exists = std::filesystem::exists(target);
-  if (access(exists ? target.c_str() : folder.c_str(), W_OK) != 0) {
-    throw OutputError(fmt::format("{} {}: {}", option, target, std::generic_category().message(errno)));
-  }
-}
 
 void check_standard_streams(const PipelineOptions& run) {
   if (run.input.url == "-" && isatty(STDIN_FILENO) == 1) {
@@ -95,24 +72,12 @@ Preview open_preview(const RunOptions& options) {
   return preview;
 }
 
-/** What --device auto came to, and why. */
-std::string device_text(const RunOptions& options, const Device& device) {
-  if (options.device != "auto") return device.name();
-  const std::string reason = cuda_unavailable_reason();
-  return fmt::format("{} (auto: {})", device.name(), reason.empty() ? "the first CUDA device" : reason);
-}
-
-void warn_of_environment(const Device& device) {
-  const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
-  if (device.backend() == Backend::kCuda && blocking != nullptr && std::string_view(blocking) == "1") {
-    spdlog::warn("CUDA_LAUNCH_BLOCKING=1 makes every mode wait for each kernel: nothing will overlap");
-  }
-}
-
-PipelineOptions pipeline_options(const RunOptions& options) {
+/** `tuned`: whether stored settings are used. */
+PipelineOptions pipeline_options(const RunOptions& options, bool& tuned) {
   PipelineOptions run = options.pipeline;
   run.filters = parse_filter_chain(options.chain);
   run.device = create_device(options.device);
+  tuned = options.tuned && use_tuned_settings(run, options).has_value();
   return run;
 }
 
@@ -121,7 +86,7 @@ class Session {
  public:
   Session(const RunOptions& options, Console& console)
       : options_(options),
-        run_(pipeline_options(options)),
+        run_(pipeline_options(options, tuned_)),
         overlay_(controls_, run_.device->name()),
         pipeline_(run_, hooks()),
         progress_(pipeline_, *run_.device, console, options.progress, run_.frame_limit) {}
@@ -140,6 +105,7 @@ class Session {
   void toggle_filter(std::size_t index);
 
   const RunOptions& options_;
+  bool tuned_ = false;
   PipelineOptions run_;
   OverlayControls controls_;
   Overlay overlay_;
@@ -181,6 +147,9 @@ int Session::run() {
   finish();
   tell_end();
   if (!options_.stats.empty()) write_stats(options_.stats, pipeline_, *run_.device);
+  if (!options_.trace.empty()) {
+    write_trace(options_.trace, {{"", pipeline_.recorder().all()}}, {run_.device->name(), options_.chain});
+  }
   return stop_signal() == 0 ? 0 : 128 + stop_signal();
 }
 
@@ -201,9 +170,9 @@ void Session::finish() {
 
 void Session::tell_start() const {
   warn_of_environment(*run_.device);
-  spdlog::info("{} | {} | {}, {} slots | {} > {}", device_text(options_, *run_.device),
+  spdlog::info("{} | {} | {}, {} slots{} | {} > {}", device_text(options_.device, *run_.device),
                options_.chain.empty() ? "no filter" : options_.chain, mode_name(run_.mode), pipeline_.status().slots,
-               describe(pipeline_.input_format()), pipeline_.output_description());
+               tuned_ ? " (tuned)" : "", describe(pipeline_.input_format()), pipeline_.output_description());
 }
 
 void Session::tell_end() const {
@@ -293,8 +262,14 @@ void Session::toggle_filter(std::size_t index) {
 
 int run_media(const RunOptions& options, Console& console) {
   check_standard_streams(options.pipeline);
-  check_report("--stats", options.stats, options.pipeline);
-  check_report("--progress", options.progress, options.pipeline);
+  const std::string& input = options.pipeline.input.url;
+  const std::string& output = options.pipeline.output.url;
+  check_report("--stats", options.stats, input, output);
+  check_report("--trace", options.trace, input, output);
+  check_report("--progress", options.progress, input, output);
+  if (!options.trace.empty() && (options.trace == options.stats || options.trace == options.progress)) {
+    throw UsageError(fmt::format("--trace {}: another report goes there", options.trace));
+  }
   install_signal_handlers();
   std::optional<Session> session;
   {

@@ -1,13 +1,14 @@
 #include "app/stats_report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <filesystem>
+#include <system_error>
 
+#include "app/report_file.h"
 #include "app/version.h"
 #include "kernels/errors.h"
 
@@ -30,14 +31,6 @@ const char* matrix_name(ColorMatrix matrix) {
       return "fcc";
   }
   return "unknown";
-}
-
-Json format_json(const FrameFormat& format) {
-  return {{"width", format.width},
-          {"height", format.height},
-          {"pixel_format", describe(format.pixel)},
-          {"matrix", format.pixel.model == ColorModel::kGbr ? "gbr" : matrix_name(format.matrix)},
-          {"range", format.range == ColorRange::kFull ? "full" : "limited"}};
 }
 
 Json output_json(const RunFacts& facts) {
@@ -77,7 +70,22 @@ Json modes_json(const std::vector<FrameRecord>& records) {
   return modes;
 }
 
-Json versions_json() {
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+}  // namespace
+
+nlohmann::ordered_json format_json(const FrameFormat& format) {
+  return {{"width", format.width},
+          {"height", format.height},
+          {"pixel_format", describe(format.pixel)},
+          {"matrix", format.pixel.model == ColorModel::kGbr ? "gbr" : matrix_name(format.matrix)},
+          {"range", format.range == ColorRange::kFull ? "full" : "limited"}};
+}
+
+nlohmann::ordered_json versions_json() {
   Json versions = Json::object();
   for (const ComponentVersion& component : component_versions()) {
     versions[component.name] = {{"built", component.built}, {"running", component.running}};
@@ -85,11 +93,7 @@ Json versions_json() {
   return versions;
 }
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-}  // namespace
+const char* backend_name(Backend backend) { return backend == Backend::kCuda ? "cuda" : "cpu"; }
 
 RunFacts run_facts(const Pipeline& pipeline, const Device& device) {
   RunFacts facts;
@@ -109,7 +113,7 @@ nlohmann::ordered_json stats_json(const RunFacts& facts) {
   const PipelineStatus& status = facts.status;
   return {{"framelane", program_version()},
           {"device", facts.device},
-          {"backend", facts.backend == Backend::kCuda ? "cuda" : "cpu"},
+          {"backend", backend_name(facts.backend)},
           {"mode", mode_name(status.mode)},
           {"modes_used", modes_json(facts.records)},
           {"slots", status.slots},
@@ -136,23 +140,28 @@ nlohmann::ordered_json stats_json(const Pipeline& pipeline, const Device& device
   return stats_json(run_facts(pipeline, device));
 }
 
+void check_report(const char* option, const std::string& target, const std::string& input, const std::string& output) {
+  if (target.empty()) return;
+  const auto refuse = [&](const char* why) {
+    throw UsageError(fmt::format("{} {}: that is where the video {}", option, target, why));
+  };
+  if (target == "-" || target.starts_with("pipe:")) {
+    if (output == "-" && target != "pipe:2") refuse("goes");
+    return;
+  }
+  if (same_file(target, input)) refuse("comes from");
+  if (same_file(target, output)) refuse("goes");
+  const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
+  const bool exists = std::filesystem::exists(target);
+  if (access(exists ? target.c_str() : folder.c_str(), W_OK) != 0) {
+    throw OutputError(fmt::format("{} {}: {}", option, target, std::generic_category().message(errno)));
+  }
+}
+
 void write_stats(const std::string& path, const Pipeline& pipeline, const Device& device) {
   // Names and paths may hold any bytes; what is not UTF-8 is replaced.
   const auto text = stats_json(pipeline, device).dump(2, ' ', false, Json::error_handler_t::replace);
   write_report(path, text + "\n");
-}
-
-void write_report(const std::string& path, const std::string& text) {
-  const auto fail = [&] {
-    throw OutputError(fmt::format("{}: cannot write the report: {}", path, std::strerror(errno)));
-  };
-  if (path == "-") {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) fail();
-    return;
-  }
-  std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "w"));
-  if (!file) fail();
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0) fail();
 }
 
 }  // namespace framelane

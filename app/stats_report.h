@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/report_file.h"
 #include "kernels/filter.h"
 #include "kernels/frame.h"
 #include "pipeline/device.h"
@@ -12,6 +13,13 @@
 #include "pipeline/recorder.h"
 
 namespace framelane {
+
+/** width, height, pixel_format, matrix, range. */
+nlohmann::ordered_json format_json(const FrameFormat& format);
+/** versions.NAME.{built,running}. */
+nlohmann::ordered_json versions_json();
+/** "cuda" or "cpu". */
+const char* backend_name(Backend backend);
 
 /** What the report is made of. */
 struct RunFacts {
@@ -39,9 +47,11 @@ RunFacts run_facts(const Pipeline& pipeline, const Device& device);
 nlohmann::ordered_json stats_json(const RunFacts& facts);
 nlohmann::ordered_json stats_json(const Pipeline& pipeline, const Device& device);
 
+/** Before anything is opened: a report (file, "-", "pipe:N", or "": none) goes neither over the video nor into it, and
+ *  its folder is there. Throws UsageError or OutputError that name `option`. */
+void check_report(const char* option, const std::string& target, const std::string& input, const std::string& output);
+
 /** Writes stats_json() to a file, which it replaces, or to standard output ("-"). Throws OutputError. */
 void write_stats(const std::string& path, const Pipeline& pipeline, const Device& device);
-/** The same for a text: the part of it that can fail. */
-void write_report(const std::string& path, const std::string& text);
 
 }  // namespace framelane
