@@ -1,0 +1,42 @@
+#include "app/compare_options.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "app/measure_options.h"
+#include "app/run_options.h"
+#include "kernels/errors.h"
+
+namespace framelane {
+
+void declare_compare(CLI::App& command, ParsedValues& values) {
+  Declarations declare(command);
+  CompareOptions& compare = values.compare;
+  declare_input(declare, values.inputs, compare.input);
+  declare_output(declare, values, compare.output);
+  command.get_option("--output")->description("file that each run writes: encoding is compared, too (null)");
+  declare.group("Comparison");
+  declare_chain(declare, values.chains);
+  declare_device(declare, compare.device);
+  declare_modes(declare, compare.modes);
+  declare_slots(declare, compare.slots);
+  declare_cuda_graphs(declare, compare.cuda_graphs);
+  declare_rounds(declare, compare.rounds);
+  declare_frames_a_round(declare, compare.frames);
+  declare_console(declare, values);
+  declare_json(declare, compare.json);
+  declare.text("--report", "FILE", compare.report, "write a page for a browser: table, bars and timelines (HTML)");
+  declare.text("--trace", "FILE", compare.trace, "write the last round's timelines for Perfetto (- for stdout)");
+}
+
+CompareOptions finish_compare(ParsedValues& values) {
+  CompareOptions compare = std::move(values.compare);
+  compare.input.url = take_input(values, "framelane compare INPUT (framelane compare --help has examples)");
+  if (compare.output.url.empty()) compare.output.url = "null";
+  if (compare.output.url == "-") throw UsageError("-o -: the table goes to standard output; name a file, or null");
+  compare.output.overwrite = take_overwrite(values);
+  compare.chain = join_chains(std::move(values.chains));
+  return compare;
+}
+
+}  // namespace framelane

@@ -1,0 +1,70 @@
+// The runs of `framelane compare`: all modes over the same frames, in turns, round after round, so that what slows the
+// machine for a while (clocks, heat, neighbours) meets all of them alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/mode_table.h"
+#include "kernels/frame.h"
+#include "pipeline/pipeline.h"
+
+namespace framelane {
+
+/** Frames of one run, in their order. */
+struct FramePlan {
+  std::int64_t warm_up = 0;  ///< fill decoder and ring
+  std::int64_t counted = 0;
+  std::int64_t tail = 0;  ///< keep them full until the last counted frame has left
+  std::int64_t total() const { return warm_up + counted + tail; }
+  bool operator==(const FramePlan&) const = default;
+};
+
+/** A run has at least this many counted frames, or is called too short. */
+inline constexpr std::int64_t kSteadyFrames = 30;
+
+/** `wish`, where the input has only `available` frames (at least 1): fewer are counted; where that would leave less
+ * than kSteadyFrames, nearly all are, behind a short warm-up and without a tail. */
+FramePlan fitted(const FramePlan& wish, std::int64_t available);
+
+/** The modes' order in round `round`: turned by one from round to round, so that none always comes first. */
+std::vector<Mode> turned(std::vector<Mode> modes, int round);
+
+struct CompareSetup {
+  /** What every run has in common; its mode and frame limit are set for each run. Its output may be replaced: every run
+   *  writes it anew. */
+  PipelineOptions pipeline;
+  std::vector<Mode> modes;
+  int rounds = 5;
+  std::optional<std::int64_t> frames;         ///< to count in each run; nothing: as many as take a while
+  std::function<void(std::string)> progress;  ///< told of what is going on, often; may be empty
+  std::function<bool()> stop;                 ///< polled: true ends the comparison
+};
+
+/** One way to run all modes. */
+struct CompareBlock {
+  std::vector<ModeRound> runs;  ///< in the order in which they were made; whole rounds only
+  FramePlan plan;
+  int rounds = 0;  ///< that are whole: fewer than asked for after a stop
+  int slots = 0;
+  bool cuda_graphs = false;  ///< whether the last run that can use them did
+  bool too_short = false;    ///< the input ends before there is a steady state worth the name
+};
+
+struct EndToEnd : CompareBlock {
+  FrameFormat input_format;
+  FrameFormat output_format;
+  std::string output_description;
+};
+
+/** A fresh pipeline for each run. A first run, of the mode that overlaps most, finds the number of frames and warms up
+ *  the machine. Blocking. Thread: main. Throws as Pipeline does. */
+EndToEnd compare_end_to_end(const CompareSetup& setup);
+
+/** The same frames, decoded beforehand, through ring and device alone. `format`: as compare_end_to_end() told it. */
+CompareBlock compare_transport(const CompareSetup& setup, const FrameFormat& format);
+
+}  // namespace framelane

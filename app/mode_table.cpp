@@ -1,0 +1,174 @@
+#include "app/mode_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <thread>
+
+namespace framelane {
+namespace {
+
+constexpr std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::span<const FrameRecord> counted_records(const ModeRound& round) {
+  if (round.warm_up_frames + round.tail_frames >= round.records.size()) {
+    throw std::invalid_argument("no frame is counted");
+  }
+  return std::span(round.records)
+      .subspan(round.warm_up_frames, round.records.size() - round.warm_up_frames - round.tail_frames);
+}
+
+TimePoint first_begin(const FrameRecord& record) {
+  TimePoint first = record.left();
+  for (const Span& span : record.spans) {
+    if (span.happened()) first = std::min(first, span.begin);
+  }
+  return first;
+}
+
+/** Share of `window` in which at least one frame, counted or not, was in `stage`. */
+double busy_share(std::span<const FrameRecord> records, Stage stage, const Span& window) {
+  std::vector<Span> spans;
+  for (const FrameRecord& record : records) {
+    if (record[stage].happened()) spans.push_back(record[stage]);
+  }
+  std::ranges::sort(spans, {}, &Span::begin);
+  Clock::duration covered{};
+  TimePoint covered_to = window.begin;
+  for (const Span& span : spans) {
+    const TimePoint begin = std::max(span.begin, covered_to);
+    const TimePoint end = std::min(span.end, window.end);
+    if (end > begin) covered += end - begin;
+    covered_to = std::max(covered_to, end);
+  }
+  return milliseconds(covered) / window.ms();
+}
+
+/** Of one run; `records`, and what needs other runs, is still empty. */
+ModeFigures figures_of(const ModeRound& round) {
+  const std::span<const FrameRecord> counted = counted_records(round);
+  const Span window = counted_window(round);
+  const auto frames = static_cast<double>(counted.size());
+  ModeFigures figures;
+  figures.mode = round.mode;
+  figures.frame_ms = window.ms() / frames;
+  figures.cpu_ms = 1000 * round.cpu_s / frames;
+  for (const FrameRecord& record : counted) figures.submit_ms += record.submit.ms() / frames;
+  for (const Stage stage : kStages) {
+    double& stage_ms = figures.stage_ms[index_of(stage)];
+    for (const FrameRecord& record : counted) stage_ms += record[stage].ms() / frames;
+    figures.busy[index_of(stage)] = busy_share(round.records, stage, window);
+  }
+  figures.overlap = std::accumulate(figures.stage_ms.begin(), figures.stage_ms.end(), 0.0) / figures.frame_ms;
+  return figures;
+}
+
+using Runs = std::vector<ModeFigures>;
+
+double median_of(const Runs& runs, const std::function<double(const ModeFigures&)>& figure) {
+  std::vector<double> values;
+  for (const ModeFigures& run : runs) values.push_back(figure(run));
+  return median(std::move(values));
+}
+
+ModeFigures median_figures(const Runs& runs) {
+  ModeFigures figures;
+  figures.mode = runs.front().mode;
+  figures.frame_ms = median_of(runs, &ModeFigures::frame_ms);
+  figures.fps = 1000 / figures.frame_ms;
+  figures.cpu_ms = median_of(runs, &ModeFigures::cpu_ms);
+  figures.submit_ms = median_of(runs, &ModeFigures::submit_ms);
+  figures.overlap = median_of(runs, &ModeFigures::overlap);
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    figures.stage_ms[i] = median_of(runs, [i](const ModeFigures& run) { return run.stage_ms[i]; });
+    figures.busy[i] = median_of(runs, [i](const ModeFigures& run) { return run.busy[i]; });
+  }
+  return figures;
+}
+
+/** Round by round, so that what slows the machine for a while slows both. */
+void set_speedup(ModeFigures& figures, const Runs& runs, const Runs& base) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < std::min(runs.size(), base.size()); ++round) {
+    ratios.push_back(base[round].frame_ms / runs[round].frame_ms);
+  }
+  figures.speedup_min = std::ranges::min(ratios);
+  figures.speedup_max = std::ranges::max(ratios);
+  figures.speedup = median(std::move(ratios));
+}
+
+bool is_engine(Stage stage) { return stage == Stage::kH2d || stage == Stage::kKernels || stage == Stage::kD2h; }
+
+double alone_ms(const ModeTable& table, Stage stage) {
+  if (!is_engine(stage)) return table.fastest().stage(stage);
+  double least = std::numeric_limits<double>::max();
+  for (const ModeFigures& mode : table.modes) least = std::min(least, mode.occupied_ms(stage));
+  return least;
+}
+
+/** The decoder's thread does both. */
+double decoder_ms(const ModeTable& table) {
+  return table.alone_ms[index_of(Stage::kDecode)] + table.alone_ms[index_of(Stage::kPreprocess)];
+}
+
+void set_bounds(ModeTable& table) {
+  for (const Stage stage : kStages) table.alone_ms[index_of(stage)] = alone_ms(table, stage);
+  const auto sync = std::ranges::find(table.modes, Mode::kSync, &ModeFigures::mode);
+  const auto& serial = sync == table.modes.end() ? table.alone_ms : sync->stage_ms;
+  table.serial_ms = std::accumulate(serial.begin(), serial.end(), 0.0);
+  table.ideal_ms = decoder_ms(table);
+  table.bound_by = table.alone_ms[index_of(Stage::kPreprocess)] > table.alone_ms[index_of(Stage::kDecode)]
+                       ? Stage::kPreprocess
+                       : Stage::kDecode;
+  for (const Stage stage : {Stage::kH2d, Stage::kKernels, Stage::kD2h, Stage::kEncode}) {
+    if (table.alone_ms[index_of(stage)] <= table.ideal_ms) continue;
+    table.ideal_ms = table.alone_ms[index_of(stage)];
+    table.bound_by = stage;
+  }
+  table.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  table.cores_ms = table.fastest().cpu_ms / table.cores;
+}
+
+}  // namespace
+
+Span counted_window(const ModeRound& round) {
+  const std::span<const FrameRecord> counted = counted_records(round);
+  const TimePoint begin =
+      round.warm_up_frames == 0 ? first_begin(counted.front()) : round.records[round.warm_up_frames - 1].left();
+  return {begin, counted.back().left()};
+}
+
+const ModeFigures& ModeTable::fastest() const { return *std::ranges::min_element(modes, {}, &ModeFigures::frame_ms); }
+
+ModeTable tabulate(const std::vector<ModeRound>& rounds) {
+  std::vector<Runs> runs;  // of each mode
+  ModeTable table;
+  for (const ModeRound& round : rounds) {
+    auto of_mode = std::ranges::find(runs, round.mode, [](const Runs& mode_runs) { return mode_runs.front().mode; });
+    if (of_mode == runs.end()) of_mode = runs.insert(runs.end(), Runs{});
+    of_mode->push_back(figures_of(round));
+  }
+  if (runs.empty()) throw std::invalid_argument("no runs to tabulate");
+  const auto sync = std::ranges::find(runs, Mode::kSync, [](const Runs& mode_runs) { return mode_runs.front().mode; });
+  const Runs& base = sync == runs.end() ? runs.front() : *sync;
+  for (const Runs& mode_runs : runs) {
+    ModeFigures& figures = table.modes.emplace_back(median_figures(mode_runs));
+    set_speedup(figures, mode_runs, base);
+    const auto last = std::ranges::find(rounds.rbegin(), rounds.rend(), figures.mode, &ModeRound::mode);
+    const auto counted = counted_records(*last);
+    figures.records.assign(counted.begin(), counted.end());
+  }
+  set_bounds(table);
+  return table;
+}
+
+}  // namespace framelane
