@@ -27,6 +27,9 @@ struct ParsedValues {
   RunOptions run;
   FiltersOptions filters;
   DemoOptions demo;
+  CompareOptions compare;
+  TuneOptions tune;
+  BenchValues bench;
   GenerateOptions generate;
   ConsoleOptions console;
 };

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "app/compare_command.h"
 #include "app/overlay.h"
 #include "app/signals.h"
 #include "app/stats_report.h"
@@ -20,19 +21,17 @@ namespace {
 constexpr const char* kChain = "gblur=sigma=3,unsharp=la=1.5,eq=contrast=1.1:saturation=1.3";
 constexpr int kRate = 30;
 
-struct ModeResult {
-  Mode mode;
-  std::string file;
-  RecordSummary summary;
-};
-
 std::string source_url(int seconds) {
   return fmt::format("lavfi:testsrc2=size=1280x720:rate={}:duration={}", kRate, seconds);
 }
 
-ModeResult run_mode(const DemoOptions& options, Mode mode, const std::shared_ptr<Device>& device) {
-  const std::string file =
-      (std::filesystem::path(options.output_dir) / fmt::format("demo-{}.mp4", mode_name(mode))).string();
+std::string demo_file(const DemoOptions& options, const std::string& name) {
+  return (std::filesystem::path(options.output_dir) / name).string();
+}
+
+/** Writes a video and its statistics; returns the video's file. */
+std::string run_mode(const DemoOptions& options, Mode mode, const std::shared_ptr<Device>& device) {
+  const std::string file = demo_file(options, fmt::format("demo-{}.mp4", mode_name(mode)));
   PipelineOptions run;
   run.input.url = source_url(options.seconds);
   run.output.url = file;
@@ -61,44 +60,46 @@ ModeResult run_mode(const DemoOptions& options, Mode mode, const std::shared_ptr
   pipeline.finish();
   if (terminal) fmt::print(stderr, "\r\033[K");
   write_stats(std::filesystem::path(file).replace_extension(".json").string(), pipeline, *device);
-  return {mode, file, summarize(pipeline.recorder().all())};
+  return file;
 }
 
-void print_table(const std::vector<ModeResult>& results, const Device& device) {
-  fmt::print("\nThe same {} frames of 1280x720 through {}\non {}, ms a frame:\n\n",
-             results.front().summary.stages[0].count, kChain, device.name());
-  fmt::print("{:<12}", "mode");
-  for (const Stage stage : kStages) fmt::print("{:>11}", stage_name(stage));
-  fmt::print("{:>12}{:>8}{:>9}\n", "frame time", "fps", "speed-up");
-  const double sync_fps = results.front().summary.fps;
-  for (const ModeResult& result : results) {
-    const RecordSummary& summary = result.summary;
-    fmt::print("{:<12}", mode_name(result.mode));
-    for (const TimeStatistics& stage : summary.stages) {
-      fmt::print("{:>11}", stage.count == 0 ? "-" : fmt::format("{:.2f}", stage.mean_ms));
-    }
-    fmt::print("{:>12.2f}{:>8.1f}{:>8.2f}x\n", 1000 / summary.fps, summary.fps, summary.fps / sync_fps);
-  }
+/** The same video without overlay and encoder, all modes in turns: a table on standard output, and the page. */
+int compare_modes(const DemoOptions& options, const std::string& page, const std::string& timeline, Console& console) {
+  constexpr int kRounds = 3;
+  CompareOptions compare;
+  compare.input.url = source_url(options.seconds);
+  compare.output.url = "null";
+  compare.chain = kChain;
+  compare.device = options.device;
+  compare.rounds = kRounds;
+  compare.report = page;
+  compare.trace = timeline;
+  return run_compare(compare, console);
 }
 
 }  // namespace
 
-int run_demo(const DemoOptions& options) {
+int run_demo(const DemoOptions& options, Console& console) {
   std::error_code error;
   std::filesystem::create_directories(options.output_dir, error);
   if (error) throw OutputError(fmt::format("{}: {}", options.output_dir, error.message()));
   const std::shared_ptr<Device> device = create_device(options.device);
   fmt::print(stderr, "framelane demo: {} s of video in each of {} modes on {}\n", options.seconds, kModes.size(),
              device->name());
-  std::vector<ModeResult> results;
+  std::vector<std::string> videos;
   install_signal_handlers();
   for (const Mode mode : kModes) {
-    results.push_back(run_mode(options, mode, device));
+    videos.push_back(run_mode(options, mode, device));
     if (stop_signal() != 0) return 128 + stop_signal();
   }
-  print_table(results, *device);
-  fmt::print("\nFiles, with the overlay drawn on them, and their statistics:\n");
-  for (const ModeResult& result : results) fmt::print("  {}\n", result.file);
+  const std::string page = demo_file(options, "demo-compare.html");
+  const std::string timeline = demo_file(options, "demo-trace.json");
+  if (const int status = compare_modes(options, page, timeline, console); status != 0) return status;
+  std::string files = "\nFiles:\n";
+  for (const std::string& video : videos) files += fmt::format("  {}  (statistics beside it)\n", video);
+  files += fmt::format("  {}  the table, with each mode's timeline, for a browser\n", page);
+  files += fmt::format("  {}  timelines for https://ui.perfetto.dev\n", timeline);
+  write_stdout(files);
   return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "app/console.h"
+
 namespace framelane {
 
 struct DemoOptions {
@@ -11,8 +13,9 @@ struct DemoOptions {
   int seconds = 8;  ///< of video a mode
 };
 
-/** Filters a synthetic 1280x720 video in each mode, with the overlay, into `output_dir`, then prints a table of the
- *  modes and where the files are. Returns the exit code. Throws Error. */
-int run_demo(const DemoOptions& options);
+/** Filters a synthetic 1280x720 video in each mode, with the overlay, into `output_dir`, then compares the modes:
+ * prints the table, writes the page and the timelines, and says where the files are. Returns the exit code. Throws
+ * Error. Thread: main. */
+int run_demo(const DemoOptions& options, Console& console);
 
 }  // namespace framelane

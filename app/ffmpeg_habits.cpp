@@ -159,7 +159,7 @@ class Rewriter {
 
   bool rewrite_habit(const std::string& argument) {
     const std::string_view name = strip_dashes(argument);
-    if (command_.name != "run") return false;
+    if (command_.name != "run" && command_.name != "compare") return false;
     if (name == "f") {
       add(names_input() ? "input-format" : "format", take_value(argument));
       return true;
@@ -172,6 +172,7 @@ class Rewriter {
     if (habit == kHabits.end()) return false;
     if (!habit->refusal.empty()) throw UsageError(fmt::format("'{}': {}", argument, habit->refusal));
     if (habit->ours.empty()) return true;
+    if (find_option(command_, habit->ours) == nullptr) return false;
     std::optional<std::string> value;
     if (habit->takes == Takes::kValue) value = std::string(habit->key) + take_value(argument);
     add(habit->ours, value);

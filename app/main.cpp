@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/bench_command.h"
+#include "app/compare_command.h"
 #include "app/console.h"
 #include "app/demo_command.h"
 #include "app/devices_command.h"
@@ -20,6 +22,7 @@
 #include "app/log.h"
 #include "app/options.h"
 #include "app/run_command.h"
+#include "app/tune_command.h"
 #include "app/version.h"
 #include "kernels/errors.h"
 
@@ -43,7 +46,10 @@ struct Execute {
   int operator()(const RunOptions& options) const { return run_media(options, console); }
   int operator()(const FiltersOptions& options) const { return run_filters(options); }
   int operator()(const DevicesOptions&) const { return run_devices(); }
-  int operator()(const DemoOptions& options) const { return run_demo(options); }
+  int operator()(const DemoOptions& options) const { return run_demo(options, console); }
+  int operator()(const CompareOptions& options) const { return run_compare(options, console); }
+  int operator()(const TuneOptions& options) const { return run_tune(options, console); }
+  int operator()(const BenchOptions& options) const { return run_bench(options, console); }
   int operator()(const GenerateOptions& options) const { return run_generate(options); }
   int operator()(const VersionOptions&) const { return print(version_text()); }
   int operator()(const HelpOptions& options) const { return print(options.text); }

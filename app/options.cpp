@@ -11,10 +11,13 @@
 #include <string_view>
 #include <utility>
 
+#include "app/bench_options.h"
+#include "app/compare_options.h"
 #include "app/declarations.h"
 #include "app/ffmpeg_habits.h"
 #include "app/option_values.h"
 #include "app/run_options.h"
+#include "app/tune_options.h"
 #include "kernels/edit_distance.h"
 #include "kernels/errors.h"
 
@@ -49,6 +52,38 @@ constexpr const char* kRunExamples =
   # switch modes while running
   framelane run lavfi:testsrc2=d=20 -o null --vf gblur=sigma=9 --switch-at 100:sync --switch-at 200:async
 )";
+constexpr const char* kCompareExamples =
+    R"(Examples:
+  # what is overlap worth for this file and chain, and what bounds it?
+  framelane compare in.mp4 --vf gblur=sigma=2,eq=contrast=1.1
+  # with encoding, as a page for a browser and a timeline for Perfetto
+  framelane compare in.mp4 --vf gblur=sigma=2 -o out.mp4 -y --report report.html --trace trace.json
+  # two modes, ten rounds of 200 frames, all figures as JSON
+  framelane compare in.mp4 --vf scale=1280:-2 --modes sync,multistream --rounds 10 --frames 200 --json -
+  # the decoder on one thread: nothing at all overlaps in sync mode
+  framelane compare in.mp4 --vf gblur=sigma=5 --decoder-threads 1
+)";
+constexpr const char* kTuneExamples =
+    R"(Examples:
+  # find the fastest settings for such files and this chain, then use them
+  framelane tune in.mp4 --vf gblur=sigma=2
+  framelane run in.mp4 -o out.mp4 --vf gblur=sigma=2 --tuned
+  # look only, for a minute, all figures as JSON
+  framelane tune in.mp4 --vf gblur=sigma=2 --dry-run --budget 1:00 --json -
+  # was it right? measures every setting, too
+  framelane tune in.mp4 --vf gblur=sigma=2 --sweep
+)";
+constexpr const char* kBenchExamples =
+    R"(Examples:
+  # how near to the PCIe link's limit is each mode?
+  framelane bench
+  # one size in two formats, a chain, two depths of the ring, all figures as JSON
+  framelane bench --size 2160p --format yuv420p,yuv420p10le --vf gblur=sigma=2 --slots 3,6 --json -
+  # the textbook's workload: 8 ms on the CPU, 3 up, 12 in the kernel, 3 down
+  framelane bench --shape 8,3,12,3
+  # each filter's kernel alone
+  framelane bench --filters --size 1080p --vf gblur=sigma=2,sobel
+)";
 constexpr const char* kFiltersExamples =
     R"(Examples:
   # all filters
@@ -78,6 +113,10 @@ struct CommandText {
 };
 constexpr std::array kCommands{
     CommandText{"run", "INPUT -o OUTPUT [OPTIONS]", "filter a file, camera or stream", kRunExamples, "input"},
+    CommandText{"compare", "INPUT --vf CHAIN [OPTIONS]", "run all modes in turns and show what bounds them",
+                kCompareExamples, "input"},
+    CommandText{"tune", "INPUT --vf CHAIN [OPTIONS]", "find the fastest settings for a chain", kTuneExamples, "input"},
+    CommandText{"bench", "[OPTIONS]", "measure modes, filters and copies without a file", kBenchExamples},
     CommandText{"filters", "[NAME]", "list the filters, or explain one", kFiltersExamples},
     CommandText{"devices", "", "list where filters can run", kDevicesExamples},
     CommandText{"demo", "[OPTIONS]", "compare the modes on a test picture", kDemoExamples},
@@ -105,6 +144,10 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
 std::unique_ptr<CLI::App> declare_program(ParsedValues& values) {
   auto program = std::make_unique<CLI::App>("framelane: real-time video filters on NVIDIA GPUs and CPUs", "framelane");
   program->formatter(std::make_shared<HelpFormatter>());
@@ -121,6 +164,9 @@ std::unique_ptr<CLI::App> declare_program(ParsedValues& values) {
   }
   declare_run(*program->get_subcommand("run"), values);
   declare_demo(*program->get_subcommand("demo"), values);
+  declare_compare(*program->get_subcommand("compare"), values);
+  declare_tune(*program->get_subcommand("tune"), values);
+  declare_bench(*program->get_subcommand("bench"), values);
   Declarations(*program->get_subcommand("filters"))
       .text("NAME", "FILTER", values.filters.name, "the filter to explain");
   Declarations completion(*program->get_subcommand("completion"));
@@ -128,7 +174,8 @@ std::unique_ptr<CLI::App> declare_program(ParsedValues& values) {
   completion.text("PREFIX", "PREFIX", values.generate.prefix, "of a filter chain, as typed so far");
   const auto add_help = [&](CLI::App* app) {
     Declarations declare_help(*app);
-    declare_help.group(app->get_name() == "run" ? "What you see" : "Options");
+    const bool has_console_group = is_one_of(app->get_name(), {"run", "compare", "tune", "bench"});
+    declare_help.group(has_console_group ? "What you see" : "Options");
     declare_help.flag("-h,--help", values.help, "this text");
   };
   add_help(program.get());
@@ -177,10 +224,6 @@ std::string asks_for_help(const std::string& chain) {
   return asks ? chain.substr(0, chain.size() - kHelp.size()) : "";
 }
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 GenerateOptions finish_generate(GenerateOptions generate) {
   if (!is_one_of(generate.what, {"bash", "zsh", "fish", "chain"})) {
     throw UsageError(fmt::format("unknown shell '{}': use bash, zsh or fish", generate.what));
@@ -206,6 +249,9 @@ CommandLine finish(ParsedValues& values, const CLI::App& program) {
   for (const std::string& chain : values.chains) {
     if (const std::string name = asks_for_help(chain); !name.empty()) return {FiltersOptions{name}, values.console};
   }
+  if (command.get_name() == "compare") return {finish_compare(values), values.console};
+  if (command.get_name() == "tune") return {finish_tune(values), values.console};
+  if (command.get_name() == "bench") return {finish_bench(values), values.console};
   return {finish_run(values), values.console};
 }
 

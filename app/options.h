@@ -6,22 +6,36 @@
 #include <variant>
 #include <vector>
 
+#include "app/bench_options.h"
+#include "app/compare_command.h"
 #include "app/console.h"
 #include "app/demo_command.h"
+#include "app/tune_options.h"
 #include "pipeline/pipeline.h"
 
 namespace framelane {
+
+/** What was said on the command line or in the environment, whatever it was: it wins over tuned settings. */
+struct GivenSettings {
+  bool mode = false;
+  bool slots = false;
+  bool decoder_threads = false;
+  bool cuda_graphs = false;
+};
 
 /** `framelane run`. */
 struct RunOptions {
   PipelineOptions pipeline;  ///< `filters` and `device` are still empty
   std::string chain;         ///< all --vf in order, joined by ','
   std::string device = "auto";
+  bool tuned = false;  ///< what `tune` stored holds for the settings that are not given
+  GivenSettings given;
   bool hud = false;
   bool preview = false;
   bool preview_only = false;  ///< no output was named: without a display there is nothing to do
   bool keys = true;
   std::string stats;     ///< file, "-" or empty
+  std::string trace;     ///< file, "-" or empty
   std::string progress;  ///< file, "-" or empty
 };
 
@@ -48,7 +62,8 @@ struct HelpOptions {
 };
 
 struct CommandLine {
-  std::variant<RunOptions, FiltersOptions, DevicesOptions, DemoOptions, GenerateOptions, VersionOptions, HelpOptions>
+  std::variant<RunOptions, FiltersOptions, DevicesOptions, DemoOptions, CompareOptions, TuneOptions, BenchOptions,
+               GenerateOptions, VersionOptions, HelpOptions>
       command;
   ConsoleOptions console;
 };

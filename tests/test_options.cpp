@@ -76,6 +76,8 @@ TEST(Options, EveryOptionOfRunReachesItsPlace) {
                                     "-y",
                                     "--stats",
                                     "s.json",
+                                    "--trace",
+                                    "t.json",
                                     "--realtime",
                                     "--switch-at",
                                     "7:sync",
@@ -125,6 +127,7 @@ TEST(Options, EveryOptionOfRunReachesItsPlace) {
   EXPECT_FALSE(run.preview_only);
   EXPECT_FALSE(run.keys);
   EXPECT_EQ(run.stats, "s.json");
+  EXPECT_EQ(run.trace, "t.json");
   EXPECT_EQ(run.progress, "p.txt");
 }
 

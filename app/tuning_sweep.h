@@ -1,0 +1,29 @@
+// `framelane tune --sweep`: the search's choice against every other setting.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "app/tuning_race.h"
+#include "app/tuning_search.h"
+
+namespace framelane {
+
+/** A full grid against one choice. */
+struct SweepResult {
+  std::size_t points = 0;
+  TuningGroup finalists;          ///< the choice first, then the grid's best, by ratio to the choice
+  RunSettings best;               ///< of the grid without the choice
+  MedianInterval choice_to_best;  ///< 1.01: the choice is 1 % faster than anything else in the grid
+};
+
+/** Measures the whole grid (slots up to 16 and the choice's), interleaved with the choice, and narrows it down by
+ *  quarters, with ever more runs each. The largest of many noisy figures is too large by chance, so what picked the
+ *  best is not what it is judged by: it then runs against the choice in at least 9 fresh rounds. Has no budget; ends
+ *  early (points = 0) when stopped. */
+SweepResult sweep_settings(const TuningSpace& space, const RunSettings& choice, const TuningTrials& trials);
+
+/** The points of that grid. */
+std::vector<RunSettings> sweep_grid(const TuningSpace& space, const RunSettings& choice);
+
+}  // namespace framelane
