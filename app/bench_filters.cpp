@@ -247,7 +247,7 @@ std::optional<FilterBenchRow> bench_filter(Device& device, const FilterUse& use,
   const FrameSet results(device, chain.output_format());
   const std::size_t bytes = bytes_to_move(use, format, chain.output_format());
   const Copy copy(device, bytes / 2, results, sources);
-  const auto stream = device.create_stream(StreamRole::kOnly);
+  const auto stream = device.create_stream(StreamRole::kAllSlots);
 
   TimedWork filter_time(device, *stream, filter_work(device, *stream, compiled, results, sources));
   TimedWork copy_time(device, *stream, [&](std::size_t pass) { copy.enqueue(*stream, pass); });

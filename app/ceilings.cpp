@@ -73,7 +73,7 @@ double RepeatedWork::round() {
 
 CopyMeter::Lane CopyMeter::make_lane(Device& device, std::size_t bytes) {
   Lane lane;
-  lane.stream = device.create_stream(StreamRole::kOneOfSeveral);
+  lane.stream = device.create_stream(StreamRole::kOneSlot);
   lane.end = device.create_timed_event();
   const std::size_t count = block_count(bytes, 1);
   lane.blocks.host =
@@ -134,7 +134,7 @@ class ChainMeter::Lane {
  public:
   Lane(Device& device, const std::vector<FilterUse>& filters, const FrameFormat& format, const std::byte* picture,
        std::size_t lanes)
-      : stream_(device.create_stream(StreamRole::kOneOfSeveral)), chain_(filters, format, device.backend()) {
+      : stream_(device.create_stream(StreamRole::kOneSlot)), chain_(filters, format, device.backend()) {
     const auto allocate = [&](std::size_t bytes) { return device.allocate(bytes); };
     const std::size_t bytes = frame_layout(format).bytes;
     const std::size_t count = block_count(bytes, lanes);

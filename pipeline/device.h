@@ -18,8 +18,8 @@
 
 namespace framelane {
 
-/** Whether a stream has the device to itself, or is one a slot. */
-enum class StreamRole : std::uint8_t { kOnly, kOneOfSeveral };
+/** Whether a stream serves all frames (all work, or all copies one way), or those of one slot. */
+enum class StreamRole : std::uint8_t { kAllSlots, kOneSlot };
 
 enum class HostMemory : std::uint8_t { kPageable, kPinned };
 

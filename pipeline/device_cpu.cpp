@@ -71,7 +71,7 @@ class CpuDevice : public HostDevice {
   int default_slots() const override { return std::min(threads() + 6, 64); }
   std::unique_ptr<Stream> create_stream(StreamRole role) override {
     return std::make_unique<CpuStream>(create_queue([role] {
-      if (role == StreamRole::kOneOfSeveral) lower_thread_priority(kSlotStreamsNicer);
+      if (role == StreamRole::kOneSlot) lower_thread_priority(kSlotStreamsNicer);
     }));
   }
   void use_in_this_thread() override {}

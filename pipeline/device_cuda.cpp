@@ -100,7 +100,7 @@ struct CudaEventBase {
     while (true) {
       const cudaError_t status = cudaEventQuery(handle.get());
       if (status == cudaSuccess) return;
-      if (status != cudaErrorNotReady) FRAMELANE_CUDA(status);
+      if (status != cudaErrorNotReady) check_cuda(status, "cudaEventQuery");
       std::this_thread::sleep_for(
           std::clamp<Clock::duration>((Clock::now() - begin) / 8, microseconds(5), microseconds(200)));
     }
@@ -141,7 +141,7 @@ class GraphHandle {
   GraphHandle& operator=(const GraphHandle&) = delete;
   cudaGraph_t get() const { return graph_; }
 
-  /** The node that copies to `device` or from it; null where there is none. */
+  /** The node that copies between the host and `device`. */
   cudaGraphNode_t find_copy(const void* device) const {
     std::size_t count = 0;
     FRAMELANE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
@@ -156,7 +156,7 @@ class GraphHandle {
       const bool within_device = copy.kind == cudaMemcpyDeviceToDevice;
       if (!within_device && (copy.dstPtr.ptr == device || copy.srcPtr.ptr == device)) return node;
     }
-    return nullptr;
+    throw DeviceError("CUDA: the captured graph has no node that copies the frame");
   }
 
  private:

@@ -2,7 +2,7 @@
 // them:
 //
 //   decoder    takes frames from the source into the ring, converts what kernels do not take      (decode_stage)
-//   submitter  enqueues H2D, kernels and D2H of each frame on its slot's stream                    (submit_stage)
+//   submitter  enqueues H2D, kernels and D2H of each frame on streams                              (submit_stage)
 //   encoder    waits for each frame in order, lets the decorator draw on it, gives it to the sink  (encode_stage)
 //
 // plus the device's own (streams of the CPU device) and those of FFmpeg's codecs.
@@ -53,8 +53,8 @@ struct FramePathOptions {
  *  threads. */
 class FramePath {
  public:
-  /** Compiles the chain for frames like `first`, fills the ring with slots and sends a few frames through a GPU, so
-   *  that one that cannot run says so here. `source` outlives this; its frames come from `sources` where its codec
+  /** Compiles the chain for frames like `first`, fills the ring with slots and sends copies of it through a GPU,
+   *  so that one that cannot run says so here. `source` outlives this; its frames come from `sources` where its codec
    * allows that. Throws UsageError, DeviceError. */
   FramePath(FramePathOptions options, FrameSource& source, FirstFrame first, std::shared_ptr<HostPool> sources,
             PipelineHooks hooks);

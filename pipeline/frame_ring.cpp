@@ -7,7 +7,7 @@ namespace {
 std::unique_ptr<Slot> make_slot(Device& device, const FilterChain& chain, int number) {
   auto slot = std::make_unique<Slot>();
   slot->number = number;
-  slot->stream = device.create_stream(StreamRole::kOneOfSeveral);
+  slot->stream = device.create_stream(StreamRole::kOneSlot);
   if (!device.shares_host_memory()) slot->output = device.allocate(frame_layout(chain.output_format()).bytes);
   if (chain.uses().size() > 1) {
     for (MemoryBlock& block : slot->intermediate) block = device.allocate(chain.intermediate_bytes());

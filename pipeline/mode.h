@@ -13,7 +13,7 @@ enum class Mode : std::uint8_t { kSync, kAsync, kMultistream };
 inline constexpr std::array kModes{Mode::kSync, Mode::kAsync, Mode::kMultistream};
 
 /** Whether a frame's work (H2D, kernels, D2H) is launched as one captured graph a slot; kAuto: where that measures
- *  faster. */
+ *  faster in the mode that the run begins with. */
 enum class CudaGraphs : std::uint8_t { kAuto, kOn, kOff };
 
 std::string_view mode_name(Mode mode);

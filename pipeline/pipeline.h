@@ -45,7 +45,7 @@ struct PipelineStatus {
   std::int64_t dropped = 0;     ///< by a full ring
   InputDamage damage;
   OutputTotals output;
-  double position_s = 0;  ///< pts of the last frame out, from the first frame's
+  double position_s = 0;  ///< pts of the last frame out
   std::uint64_t filters_on = ~std::uint64_t{0};
   bool paused = false;
 };
@@ -54,8 +54,9 @@ struct PipelineStatus {
  *  Thread: construct, start(), wait_for() and finish() on one thread; everything else from any. */
 class Pipeline {
  public:
-  /** Opens the input, decodes its first frame, compiles the chain for it, opens the output, fills the ring with
-   *  slots. Throws InputError, UsageError, OutputError, DeviceError; nothing is left behind then. */
+  /** Opens the input, decodes its first frame, compiles the chain for it, fills the ring with slots, tries a GPU with
+   *  that frame, opens the output. Throws InputError, UsageError, OutputError, DeviceError; nothing is left behind
+   * then. */
   Pipeline(PipelineOptions options, PipelineHooks hooks = {});
   ~Pipeline();  ///< requests a stop and joins
   Pipeline(const Pipeline&) = delete;

@@ -39,7 +39,7 @@ class SubmitStage {
    *  kernels, and a device that cannot run them says so before an output is begun. With CudaGraphs::kAuto, measures
    *  whether graphs are faster. Before the threads start. */
   void warm_up(const AVFrame& frame, Mode mode);
-  /** What SubmitRules::cuda_graphs came to. */
+  /** What SubmitRules::cuda_graphs came to; false too where a temporal filter works on the first frame. */
   bool uses_cuda_graphs() const { return use_graphs_; }
   /** The thread's body; closes the ring's submitted end. Throws DeviceError. */
   void run();

@@ -39,7 +39,7 @@ TEST(Device, CopiesComeBackAsTheyWere) {
     const MemoryBlock down = device->allocate_host(kBytes, HostMemory::kPinned);
     const MemoryBlock memory = device->allocate(kBytes);
     for (std::size_t i = 0; i < kBytes; ++i) up.get()[i] = static_cast<std::byte>(i * 7 % 251);
-    const auto stream = device->create_stream(StreamRole::kOnly);
+    const auto stream = device->create_stream(StreamRole::kAllSlots);
     stream->copy_to_device(memory.get(), up.get(), kBytes);
     stream->copy_to_host(down.get(), memory.get(), kBytes);
     stream->synchronize();
@@ -58,8 +58,8 @@ TEST(Device, MemoryStartsAsZero) {
 
 TEST(Device, StreamWaitsForAnotherStreamsEvent) {
   for (const auto& device : devices()) {
-    const auto slow = device->create_stream(StreamRole::kOnly);
-    const auto fast = device->create_stream(StreamRole::kOnly);
+    const auto slow = device->create_stream(StreamRole::kAllSlots);
+    const auto fast = device->create_stream(StreamRole::kAllSlots);
     const auto slow_done = device->create_timed_event();
     const auto fast_done = device->create_timed_event();
     slow->delay(30ms);
@@ -73,7 +73,7 @@ TEST(Device, StreamWaitsForAnotherStreamsEvent) {
 
 TEST(Device, EventTimesLieOnTheHostsClock) {
   for (const auto& device : devices()) {
-    const auto stream = device->create_stream(StreamRole::kOnly);
+    const auto stream = device->create_stream(StreamRole::kAllSlots);
     const auto begin = device->create_timed_event();
     const auto end = device->create_timed_event();
     stream->synchronize();
@@ -94,7 +94,7 @@ TEST(Device, EventTimesLieOnTheHostsClock) {
 TEST(Device, EventThatWasNeverRecordedIsDone) {
   for (const auto& device : devices()) {
     device->create_event()->wait();
-    const auto stream = device->create_stream(StreamRole::kOnly);
+    const auto stream = device->create_stream(StreamRole::kAllSlots);
     const auto event = device->create_event();
     stream->wait_for(*event);
     stream->synchronize();
@@ -114,7 +114,7 @@ TEST(Device, CountsItsAllocations) {
 
 TEST(CpuDevice, FailureReachesWhoeverWaits) {
   const auto device = create_cpu_device();
-  const auto stream = device->create_stream(StreamRole::kOnly);
+  const auto stream = device->create_stream(StreamRole::kAllSlots);
   const auto event = device->create_event();
   const FailingFilter filter;
   stream->run(filter, {});

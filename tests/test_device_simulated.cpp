@@ -55,7 +55,7 @@ class Gate : public CompiledFilter {
 class Start {
  public:
   explicit Start(Device& device)
-      : begun_(device.create_timed_event()), stream_(device.create_stream(StreamRole::kOnly)) {
+      : begun_(device.create_timed_event()), stream_(device.create_stream(StreamRole::kAllSlots)) {
     stream_->run(gate_, {});
     stream_->record(*begun_);
   }
@@ -94,7 +94,7 @@ class AddingFilter : public CompiledFilter {
 
 /** One frame's way through the three engines, and when each was done with it. */
 struct FrameWork {
-  FrameWork(Device& device, Event& start) : buffers(device), stream(device.create_stream(StreamRole::kOneOfSeveral)) {
+  FrameWork(Device& device, Event& start) : buffers(device), stream(device.create_stream(StreamRole::kOneSlot)) {
     for (auto& event : done) event = device.create_timed_event();
     stream->wait_for(start);
   }
@@ -181,7 +181,7 @@ TEST(SimulatedDevice, KernelsOfSeveralStreamsFollowEachOtherWithoutAGap) {
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<TimedEvent>> done;
   for (int i = 0; i < 6; ++i) {
-    if (i < 3) streams.push_back(device->create_stream(StreamRole::kOneOfSeveral));
+    if (i < 3) streams.push_back(device->create_stream(StreamRole::kOneSlot));
     if (i < 3) streams.back()->wait_for(start.event());
     done.push_back(device->create_timed_event());
     streams[i % 3]->occupy(5ms);
@@ -199,7 +199,7 @@ TEST(SimulatedDevice, EngineServesInTheOrderInWhichJobsBecameReady) {
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<TimedEvent>> done;
   for (const auto delay : {60ms, 40ms, 20ms}) {
-    streams.push_back(device->create_stream(StreamRole::kOneOfSeveral));
+    streams.push_back(device->create_stream(StreamRole::kOneSlot));
     done.push_back(device->create_timed_event());
     streams.back()->delay(delay);
     streams.back()->occupy(1ms);
@@ -219,7 +219,7 @@ TEST(SimulatedDevice, DelayHoldsNoEngine) {
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<TimedEvent>> done;
   for (int i = 0; i < 3; ++i) {
-    streams.push_back(device->create_stream(StreamRole::kOneOfSeveral));
+    streams.push_back(device->create_stream(StreamRole::kOneSlot));
     done.push_back(device->create_timed_event());
     streams.back()->wait_for(start.event());
     streams.back()->delay(20ms);
@@ -233,8 +233,8 @@ TEST(SimulatedDevice, DelayHoldsNoEngine) {
 TEST(SimulatedDevice, StreamWaitsForTheWorkBeforeAnotherStreamsMark) {
   const auto device = device_with_copies_of(kH2d, kD2h);
   Start start(*device);
-  const auto first = device->create_stream(StreamRole::kOneOfSeveral);
-  const auto second = device->create_stream(StreamRole::kOneOfSeveral);
+  const auto first = device->create_stream(StreamRole::kOneSlot);
+  const auto second = device->create_stream(StreamRole::kOneSlot);
   const auto first_done = device->create_event();
   const auto second_done = device->create_timed_event();
   first->wait_for(start.event());
@@ -252,7 +252,7 @@ TEST(SimulatedDevice, DataGoesThroughAllEnginesInOrder) {
   const auto device = device_with_copies_of(2ms, 2ms);
   const Buffers buffers(*device);
   for (std::size_t i = 0; i < kBytes; ++i) buffers.up.get()[i] = static_cast<std::byte>(i % 200);
-  const auto stream = device->create_stream(StreamRole::kOnly);
+  const auto stream = device->create_stream(StreamRole::kAllSlots);
   const AddingFilter filter;
   FilterArguments arguments;
   arguments.scratch = buffers.memory.get();
@@ -272,7 +272,7 @@ TEST(SimulatedDevice, CopyTakesItsBytesOverItsSpeed) {
     speeds.*kSpeeds[i] = speed(20ms);
     const auto device = create_simulated_device(speeds);
     const Buffers buffers(*device);
-    const auto stream = device->create_stream(StreamRole::kOnly);
+    const auto stream = device->create_stream(StreamRole::kAllSlots);
     const TimePoint before = Clock::now();
     if (i == 0) stream->copy_to_device(buffers.memory.get(), buffers.up.get(), kBytes);
     if (i == 1) stream->copy_to_host(buffers.down.get(), buffers.memory.get(), kBytes);
@@ -287,7 +287,7 @@ TEST(SimulatedDevice, CopyTakesItsBytesOverItsSpeed) {
 TEST(SimulatedDevice, BlockingCopySharesTheEngineWithStreams) {
   const auto device = create_simulated_device({speed(30ms), speed(30ms), speed(20ms), speed(20ms)});
   const Buffers buffers(*device);
-  const auto stream = device->create_stream(StreamRole::kOnly);
+  const auto stream = device->create_stream(StreamRole::kAllSlots);
   const TimePoint before = Clock::now();
   stream->copy_to_device(buffers.memory.get(), buffers.up.get(), kBytes);
   const MemoryBlock other = device->allocate(kBytes);
@@ -298,8 +298,8 @@ TEST(SimulatedDevice, BlockingCopySharesTheEngineWithStreams) {
 
 TEST(SimulatedDevice, SynchronizeWaitsForAllStreams) {
   const auto device = device_with_copies_of(kH2d, kD2h);
-  const auto first = device->create_stream(StreamRole::kOneOfSeveral);
-  const auto second = device->create_stream(StreamRole::kOneOfSeveral);
+  const auto first = device->create_stream(StreamRole::kOneSlot);
+  const auto second = device->create_stream(StreamRole::kOneSlot);
   const CountingFilter filter;
   for (Stream* stream : {first.get(), second.get()}) {
     stream->delay(20ms);
@@ -311,8 +311,8 @@ TEST(SimulatedDevice, SynchronizeWaitsForAllStreams) {
 
 TEST(SimulatedDevice, FailureReachesWhoeverWaits) {
   const auto device = device_with_copies_of(kH2d, kD2h);
-  const auto stream = device->create_stream(StreamRole::kOneOfSeveral);
-  const auto other = device->create_stream(StreamRole::kOneOfSeveral);
+  const auto stream = device->create_stream(StreamRole::kOneSlot);
+  const auto other = device->create_stream(StreamRole::kOneSlot);
   const auto event = device->create_event();
   const FailingFilter filter;
   stream->run(filter, {});
@@ -326,8 +326,8 @@ TEST(SimulatedDevice, FailureReachesWhoeverWaits) {
 
 TEST(SimulatedDevice, FailedFilterLeavesItsEngineToOthers) {
   const auto device = device_with_copies_of(kH2d, kD2h);
-  const auto failing = device->create_stream(StreamRole::kOneOfSeveral);
-  const auto working = device->create_stream(StreamRole::kOneOfSeveral);
+  const auto failing = device->create_stream(StreamRole::kOneSlot);
+  const auto working = device->create_stream(StreamRole::kOneSlot);
   const FailingFilter bad;
   const CountingFilter good;
   failing->run(bad, {});
@@ -342,7 +342,7 @@ TEST(SimulatedDevice, StreamFinishesItsWorkBeforeItGoes) {
   const auto done = device->create_event();
   const CountingFilter filter;
   {
-    const auto stream = device->create_stream(StreamRole::kOnly);
+    const auto stream = device->create_stream(StreamRole::kAllSlots);
     stream->occupy(20ms);
     stream->run(filter, {});
     stream->record(*done);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/errors.h"
+#include "pipeline/device_simulated.h"
 #include "tests/stamped_clip.h"
 
 namespace framelane::testing {
@@ -14,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 std::vector<std::shared_ptr<Device>> devices() {
-  std::vector<std::shared_ptr<Device>> all{create_cpu_device()};
+  std::vector<std::shared_ptr<Device>> all{create_cpu_device(), create_simulated_device({50e6, 50e6, 50e6, 50e6})};
   if (cuda_unavailable_reason().empty()) all.push_back(create_device("cuda"));
   return all;
 }
