@@ -30,6 +30,7 @@ class Bench {
     device_ = create_device(options.device);
     device_->use_in_this_thread();
     warn_of_environment(*device_);
+    warn_of_missing_graphs(options.cuda_graphs, *device_);
     spdlog::info("{}", device_text(options.device, *device_));
   }
 
@@ -85,18 +86,18 @@ BenchSetup Bench::setup() const {
 void Bench::check(const BenchSetup& setup) const {
   for (const FrameFormat& format : options_.formats) {
     const FilterChain chain(setup.filters, format, device_->backend());
-    check_host_memory(describe(format), host_bytes_needed(setup, format, chain.output_format()));
+    check_host_memory(describe(format), host_bytes_needed(setup, chain));
   }
 }
 
 /** Standard output is the JSON's where that goes there. */
 void Bench::show(const std::string& text) const {
   console_.set_status("");
-  if (options_.json != "-") write_stdout(text);
+  if (!is_standard_output(options_.json)) write_stdout(text);
 }
 
 void Bench::write_json(const nlohmann::ordered_json& json) const {
-  if (!options_.json.empty()) write_report(options_.json, json.dump(2) + "\n");
+  if (!options_.json.empty()) write_report(options_.json, json_text(json));
 }
 
 void Bench::run_frames() {
@@ -148,7 +149,7 @@ void Bench::run_filters() {
 }  // namespace
 
 int run_bench(const BenchOptions& options, Console& console) {
-  check_report("--json", options.json, "", "");
+  check_reports({{"--json", options.json}}, "", "");
   install_signal_handlers();
   return Bench(options, console).run();
 }

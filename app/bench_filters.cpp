@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "app/median.h"
 #include "app/npp.h"
 #include "kernels/filter_chain.h"
 #include "kernels/filter_registry.h"
@@ -184,7 +185,7 @@ class TimedWork {
     std::ranges::sort(sorted);
     return sorted;
   }
-  double median() const { return rounds()[us_.size() / 2]; }
+  double median() const { return framelane::median(us_); }
 
  private:
   /** Microseconds a pass. */

@@ -56,7 +56,9 @@ BenchSize parse_size(const std::string& text) {
   size.width = width_of_height_name(text, size.height);
   if (size.width == 0 && av_parse_video_size(&size.width, &size.height, text.c_str()) < 0) {
     throw UsageError(
-        fmt::format("'{}' is not a size: write 1280x720, 2160p or one of ffmpeg's names (hd1080, uhd2160)", text));
+        fmt::format("'{}' is not a size: write 1280x720, 720p, 1080p, 2160p, 4320p or one of ffmpeg's names (hd1080, "
+                    "uhd2160; 4k is 4096x2160)",
+                    text));
   }
   if (std::max(size.width, size.height) > kLargestSide) {
     throw UsageError(fmt::format("{} is out of range: at most {} on each side", text, kLargestSide));

@@ -197,11 +197,17 @@ void check_host_memory(const std::string& what, double bytes) {
                                there / kGigabyte));
 }
 
-double host_bytes_needed(const BenchSetup& setup, const FrameFormat& format, const FrameFormat& output) {
-  const int slots = most_slots(setup);
-  const auto up = static_cast<double>(frame_layout(format).bytes);
-  const auto down = static_cast<double>(frame_layout(output).bytes);
-  return 2 * up * kept_frame_count(format, slots) + (slots + 1) * down + 2 * (up + down);
+double host_bytes_needed(const BenchSetup& setup, const FilterChain& chain) {
+  const auto slots = static_cast<std::size_t>(most_slots(setup));
+  const auto kept = static_cast<std::size_t>(kept_frame_count(chain.input_format(), static_cast<int>(slots)));
+  std::size_t bytes = 2 * kept * frame_layout(chain.input_format()).bytes;
+  bytes += (slots + 1) * frame_layout(chain.output_format()).bytes;
+  bytes += CeilingMeter::host_bytes(*setup.device, chain);
+  if (setup.device->shares_host_memory()) {
+    bytes += slots * (2 * chain.intermediate_bytes() + chain.scratch_bytes());
+    for (const std::size_t state : chain.state_bytes()) bytes += state;
+  }
+  return static_cast<double>(bytes);
 }
 
 }  // namespace framelane

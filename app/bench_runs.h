@@ -70,7 +70,7 @@ std::optional<BenchFrames> bench_frames(const BenchSetup& setup, const FrameForm
 /** Throws UsageError that begins with `what` where `bytes` of host memory are more than this machine can give. */
 void check_host_memory(const std::string& what, double bytes);
 
-/** Host memory that bench_frames() takes, about. `output`: what the chain makes of `format`. */
-double host_bytes_needed(const BenchSetup& setup, const FrameFormat& format, const FrameFormat& output);
+/** Host memory that bench_frames() takes, about. `chain`: the setup's filters for those frames. */
+double host_bytes_needed(const BenchSetup& setup, const FilterChain& chain);
 
 }  // namespace framelane

@@ -4,9 +4,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <thread>
 #include <utility>
 
+#include "app/median.h"
 #include "pipeline/transport.h"
 
 namespace framelane {
@@ -48,8 +50,7 @@ std::byte* block(const std::vector<MemoryBlock>& blocks, std::int64_t pass) {
 MeasuredTime measured_time(std::vector<double> times_ms) {
   if (times_ms.empty()) return {};
   std::ranges::sort(times_ms);
-  const double median = (times_ms[(times_ms.size() - 1) / 2] + times_ms[times_ms.size() / 2]) / 2;
-  return {median, times_ms.front(), times_ms.back()};
+  return {median_of_sorted(times_ms), times_ms.front(), times_ms.back()};
 }
 
 RepeatedWork::RepeatedWork(std::function<double(int times)> batch) : batch_(std::move(batch)) { round(); }
@@ -263,6 +264,16 @@ CeilingMeter::CeilingMeter(Device& device, const std::vector<FilterUse>& filters
     : bytes_{frame_layout(format).bytes, 0}, chain_(device, filters, format) {
   bytes_.down = frame_layout(chain_.output_format()).bytes;
   if (!device.shares_host_memory()) copies_.emplace(device, bytes_);
+}
+
+std::size_t CeilingMeter::host_bytes(const Device& device, const FilterChain& chain) {
+  const std::size_t up = frame_layout(chain.input_format()).bytes;
+  const std::size_t down = frame_layout(chain.output_format()).bytes;
+  if (!device.shares_host_memory()) return block_count(up, 1) * up + block_count(down, 1) * down;
+  const std::size_t lanes = lane_count(device);
+  const std::vector<std::size_t>& states = chain.state_bytes();
+  return lanes * (block_count(up, lanes) * (up + down) + 2 * chain.intermediate_bytes() + chain.scratch_bytes() +
+                  std::accumulate(states.begin(), states.end(), std::size_t{0}));
 }
 
 void CeilingMeter::add_round() {

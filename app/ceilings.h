@@ -139,6 +139,9 @@ class CeilingMeter {
   Ceilings result() const;
   const FrameFormat& output_format() const { return chain_.output_format(); }
 
+  /** Host memory that one takes on `device`, without the picture that it begins with. */
+  static std::size_t host_bytes(const Device& device, const FilterChain& chain);
+
  private:
   CopyBytes bytes_;
   ChainMeter chain_;

@@ -1,5 +1,7 @@
 #include "app/compare_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <utility>
 
@@ -8,6 +10,24 @@
 #include "kernels/errors.h"
 
 namespace framelane {
+namespace {
+
+/** Without an encoder, its settings would change nothing. */
+void check_encoder_settings(const MediaOutputOptions& output) {
+  if (output.url != "null") return;
+  const auto refuse = [](const char* option) {
+    throw UsageError(fmt::format("{}: nothing is encoded without -o FILE", option));
+  };
+  if (!output.video_codec.empty()) refuse("--video-codec");
+  if (output.crf) refuse("--crf");
+  if (!output.preset.empty()) refuse("--preset");
+  if (output.bitrate) refuse("--bitrate");
+  if (!output.encoder_options.empty()) refuse("--encoder-opt");
+  if (!output.muxer_options.empty()) refuse("--muxer-opt");
+  if (output.encoder_threads != 0) refuse("--encoder-threads");
+}
+
+}  // namespace
 
 void declare_compare(CLI::App& command, ParsedValues& values) {
   Declarations declare(command);
@@ -25,14 +45,17 @@ void declare_compare(CLI::App& command, ParsedValues& values) {
   declare_frames_a_round(declare, compare.frames);
   declare_console(declare, values);
   declare_json(declare, compare.json);
-  declare.text("--report", "FILE", compare.report, "write a page for a browser: table, bars and timelines (HTML)");
-  declare.text("--trace", "FILE", compare.trace, "write the last round's timelines for Perfetto (- for stdout)");
+  declare.text("--report", "FILE", compare.report,
+               "write a page for a browser: table, bars, timelines (HTML), over an existing file (- for stdout)");
+  declare.text("--trace", "FILE", compare.trace,
+               "write the last round's timelines for Perfetto, over an existing file (- for stdout)");
 }
 
 CompareOptions finish_compare(ParsedValues& values) {
   CompareOptions compare = std::move(values.compare);
   compare.input.url = take_input(values, "framelane compare INPUT (framelane compare --help has examples)");
   if (compare.output.url.empty()) compare.output.url = "null";
+  check_encoder_settings(compare.output);
   if (compare.output.url == "-") throw UsageError("-o -: the table goes to standard output; name a file, or null");
   compare.output.overwrite = take_overwrite(values);
   compare.chain = join_chains(std::move(values.chains));

@@ -89,14 +89,15 @@ Json page_block_json(const ComparedBlock& block, Backend backend) {
 }
 
 std::string block_text(std::string_view title, const ComparedBlock& block, Backend backend, std::string_view note) {
-  return fmt::format("\n{}; {} round{} of {} frames a mode{}\n\n{}{}\n{}", title, block.rounds,
-                     block.rounds == 1 ? "" : "s", block.frames_per_round, block.cuda_graphs ? ", CUDA graphs" : "",
-                     table_text(block.table, backend), table_advice(block.table, backend), note);
+  return fmt::format("\n{}; {} round{} of {} frame{} a mode{}\n\n{}{}\n{}", title, block.rounds,
+                     block.rounds == 1 ? "" : "s", block.frames_per_round, block.frames_per_round == 1 ? "" : "s",
+                     block.cuda_graphs ? ", CUDA graphs" : "", table_text(block.table, backend),
+                     table_advice(block.table, backend), note);
 }
 
 /** Sync mode is not as serial as it looks. */
 std::string_view decoder_note(const CompareFacts& facts) {
-  if (facts.decoder_threads == 1) return "";
+  if (!facts.decodes_ahead) return "";
   return "(libavcodec's own threads decode ahead in every mode, sync too; --decoder-threads 1 shows it without.)\n";
 }
 

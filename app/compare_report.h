@@ -26,7 +26,7 @@ struct CompareFacts {
   std::string device;
   Backend backend = Backend::kCpu;
   int slots = 0;
-  int decoder_threads = 0;  ///< as asked for; 0: one a core
+  bool decodes_ahead = false;  ///< libavcodec's threads do, while other stages work
   FrameFormat input_format;
   FrameFormat output_format;
   std::string output_description;

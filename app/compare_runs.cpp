@@ -140,6 +140,7 @@ class PipelineRun {
 ModeRound PipelineRun::run(const std::string& label, std::optional<std::int64_t> trial_warm_up) {
   begin_s_ = process_cpu_s();
   pipeline_.start();
+  tell(setup_, label);
   while (!pipeline_.wait_for(std::chrono::milliseconds(50))) {
     if (stopped(setup_) || (trial_warm_up && knows_enough(*trial_warm_up))) ask_to_stop();
     tell(setup_, fmt::format("{}, {} frames", label, pipeline_.status().frames_out));
@@ -188,7 +189,7 @@ class EndToEndRuns {
     if (!try_out()) return std::move(result_);
     run_rounds(result_, setup_, "end to end",
                [this](Mode mode, const std::string& label) { return run_mode(mode, label); });
-    result_.too_short = result_.plan.tail == 0;
+    result_.too_short = result_.plan.counted < kSteadyFrames || result_.plan.tail == 0;
     return std::move(result_);
   }
 
@@ -295,7 +296,7 @@ bool TransportRuns::try_out() {
     plan.counted = frames_for(long_enough ? kTransportRun_ms : 2 * kTransportTrial_ms, frame_ms(*run));
     if (long_enough) break;
   }
-  plan.counted = setup_.frames.value_or(plan.counted);
+  if (setup_.frames) plan.counted = std::max(*setup_.frames, kSteadyFrames);
   return true;
 }
 

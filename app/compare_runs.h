@@ -23,7 +23,8 @@ struct FramePlan {
   bool operator==(const FramePlan&) const = default;
 };
 
-/** A run has at least this many counted frames, or is called too short. */
+/** A run has at least this many counted frames, or is called too short. Transport counts no fewer, where fewer were
+ *  asked for. */
 inline constexpr std::int64_t kSteadyFrames = 30;
 
 /** `wish`, where the input has only `available` frames (at least 1): fewer are counted; where that would leave less
@@ -51,7 +52,7 @@ struct CompareBlock {
   int rounds = 0;  ///< that are whole: fewer than asked for after a stop
   int slots = 0;
   bool cuda_graphs = false;  ///< whether the last run that can use them did
-  bool too_short = false;    ///< the input ends before there is a steady state worth the name
+  bool too_short = false;    ///< end to end: fewer than kSteadyFrames are counted, or none follow them
 };
 
 struct EndToEnd : CompareBlock {

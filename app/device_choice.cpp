@@ -21,4 +21,10 @@ void warn_of_environment(const Device& device) {
   }
 }
 
+void warn_of_missing_graphs(CudaGraphs graphs, const Device& device) {
+  if (graphs == CudaGraphs::kOn && !device.has_graphs()) {
+    spdlog::warn("--cuda-graphs on: {} has none; going on without", device.name());
+  }
+}
+
 }  // namespace framelane

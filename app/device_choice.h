@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pipeline/device.h"
+#include "pipeline/mode.h"
 
 namespace framelane {
 
@@ -12,5 +13,8 @@ std::string device_text(const std::string& choice, const Device& device);
 
 /** Warns of environment variables that make modes equal. */
 void warn_of_environment(const Device& device);
+
+/** Warns where graphs were asked for and `device` has none. */
+void warn_of_missing_graphs(CudaGraphs graphs, const Device& device);
 
 }  // namespace framelane

@@ -54,7 +54,7 @@ constexpr std::int64_t kMostFramesARound = 50'000;
 void declare_frames_a_round(Declarations& declare, std::optional<std::int64_t>& frames) {
   declare.value(
       "--frames", "N", [&](const std::string& text) { frames = parse_integer(text, 1, kMostFramesARound); },
-      "frames of each round and mode (as many as take a second)");
+      "frames of each round and mode (as many as take some tenths of a second)");
 }
 
 void declare_rounds(Declarations& declare, int& rounds) {
@@ -64,7 +64,8 @@ void declare_rounds(Declarations& declare, int& rounds) {
 }
 
 void declare_json(Declarations& declare, std::string& json) {
-  declare.text("--json", "FILE", json, "write all figures as JSON (- for stdout, in place of the table)");
+  declare.text("--json", "FILE", json,
+               "write all figures as JSON, over an existing file (- for stdout, in place of the table)");
 }
 
 std::vector<Mode> parse_modes(const std::string& text) {

@@ -7,17 +7,14 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+
+#include "app/median.h"
 
 namespace framelane {
 namespace {
 
 constexpr std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::span<const FrameRecord> counted_records(const ModeRound& round) {
   if (round.warm_up_frames + round.tail_frames >= round.records.size()) {
@@ -109,7 +106,7 @@ void set_speedup(ModeFigures& figures, const Runs& runs, const Runs& base) {
 bool is_engine(Stage stage) { return stage == Stage::kH2d || stage == Stage::kKernels || stage == Stage::kD2h; }
 
 double alone_ms(const ModeTable& table, Stage stage) {
-  if (!is_engine(stage)) return table.fastest().stage(stage);
+  if (!is_engine(stage)) return table.fastest().occupied_ms(stage);
   double least = std::numeric_limits<double>::max();
   for (const ModeFigures& mode : table.modes) least = std::min(least, mode.occupied_ms(stage));
   return least;
@@ -120,11 +117,13 @@ double decoder_ms(const ModeTable& table) {
   return table.alone_ms[index_of(Stage::kDecode)] + table.alone_ms[index_of(Stage::kPreprocess)];
 }
 
-void set_bounds(ModeTable& table) {
-  for (const Stage stage : kStages) table.alone_ms[index_of(stage)] = alone_ms(table, stage);
+const ModeFigures* sync_figures(const ModeTable& table) {
   const auto sync = std::ranges::find(table.modes, Mode::kSync, &ModeFigures::mode);
-  const auto& serial = sync == table.modes.end() ? table.alone_ms : sync->stage_ms;
-  table.serial_ms = std::accumulate(serial.begin(), serial.end(), 0.0);
+  return sync == table.modes.end() ? nullptr : &*sync;
+}
+
+/** From alone_ms. */
+void set_slowest(ModeTable& table) {
   table.ideal_ms = decoder_ms(table);
   table.bound_by = table.alone_ms[index_of(Stage::kPreprocess)] > table.alone_ms[index_of(Stage::kDecode)]
                        ? Stage::kPreprocess
@@ -134,6 +133,14 @@ void set_bounds(ModeTable& table) {
     table.ideal_ms = table.alone_ms[index_of(stage)];
     table.bound_by = stage;
   }
+}
+
+void set_bounds(ModeTable& table) {
+  for (const Stage stage : kStages) table.alone_ms[index_of(stage)] = alone_ms(table, stage);
+  const ModeFigures* const sync = sync_figures(table);
+  const auto& serial = sync == nullptr ? table.alone_ms : sync->stage_ms;
+  table.serial_ms = std::accumulate(serial.begin(), serial.end(), 0.0);
+  set_slowest(table);
   table.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   table.cores_ms = table.fastest().cpu_ms / table.cores;
 }
@@ -169,6 +176,20 @@ ModeTable tabulate(const std::vector<ModeRound>& rounds) {
   }
   set_bounds(table);
   return table;
+}
+
+void share_cores(ModeTable& table, const CoresAlone& known) {
+  table.shares_cores = true;
+  const auto in_company_ms = std::exchange(table.alone_ms, {});  // waits for cores only ever lengthen it
+  table.alone_ms[index_of(Stage::kKernels)] = std::min(known.kernels_ms, in_company_ms[index_of(Stage::kKernels)]);
+  if (const ModeFigures* const sync = sync_figures(table); sync != nullptr && known.sync_decodes_alone) {
+    for (const Stage stage : {Stage::kDecode, Stage::kPreprocess}) {
+      table.alone_ms[index_of(stage)] = std::min(sync->stage(stage), in_company_ms[index_of(stage)]);
+    }
+  }
+  set_slowest(table);
+  if (table.ideal_ms == 0) table.bound_by = Stage::kKernels;
+  if (table.cores_ms > table.ideal_ms) table.ideal_ms = 0;
 }
 
 }  // namespace framelane

@@ -50,34 +50,56 @@ struct ModeFigures {
 /** All modes, and the bounds that their stages set. */
 struct ModeTable {
   std::vector<ModeFigures> modes;  ///< in the order of the rounds
-  /** What each stage takes of a frame's time where it has its engine to itself (see tabulate()); 0: did not happen. */
+  /** What each stage takes of a frame's time where it has its engine to itself (see tabulate()); 0: did not happen, or
+   *  no run shows it (see share_cores()). */
   std::array<double, kStageCount> alone_ms{};
   double serial_ms = 0;             ///< sum of the stages, one after the other, as sync mode runs them
-  double ideal_ms = 0;              ///< the slowest single stage: what full overlap would come to
+  double ideal_ms = 0;              ///< the slowest single stage: what full overlap would come to; 0: cores_ms bounds
   Stage bound_by = Stage::kDecode;  ///< that stage
   int cores = 1;                    ///< of the CPU
   double cores_ms = 0;              ///< the fastest mode's CPU time spread over all cores; 0: not measured
+  bool shares_cores = false;        ///< filters, decoder and encoder take the cores from each other
 
   const ModeFigures& fastest() const;
+  /** What no mode can get below: ideal_ms, or cores_ms; 0: neither is known. */
+  double bound_ms() const { return ideal_ms > 0 ? ideal_ms : cores_ms; }
 };
 
 /** Rounds of every mode, in any order; the n-th run of each mode makes up round n.
  *
- *  alone_ms: decode, preprocess and encode as the fastest mode shows them (in a slower one, codec threads work ahead
- *  while the others wait, and look faster than they are); H2D, kernels and D2H by the union of their spans, in the mode
- *  in which it is smallest (queueing and neighbours only ever lengthen it). So none exceeds the fastest mode's frame
- *  time. ideal_ms is the largest of them; decode and preprocess count as one there, because one thread does both.
+ *  alone_ms is the union of a stage's spans within the counted window, over the counted frames: for decode,
+ *  preprocess and encode in the fastest mode (in a slower one, codec threads work ahead while the others wait, and
+ *  look faster than they are); for H2D, kernels and D2H in the mode in which it is smallest (queueing and neighbours
+ *  only ever lengthen it). A union is never longer than its window, so none exceeds the fastest mode's frame time;
+ *  without a tail, decoding is over before the window is, and its union tells too little. That a stage has its
+ *  engine to itself holds for a GPU and its copies, and for kernels on the CPU where nothing else works there:
+ *  elsewhere see share_cores().
+ *  ideal_ms is the largest of them; decode and preprocess count as one there, because one thread does both.
  *  Throws std::invalid_argument where a run has no counted frame, or there is none. */
 ModeTable tabulate(const std::vector<ModeRound>& rounds);
+
+/** What is known of stages on the CPU's cores with nothing beside them. */
+struct CoresAlone {
+  double kernels_ms = 0;            ///< a frame; 0: not measured
+  bool sync_decodes_alone = false;  ///< in sync mode nothing else works while a frame is decoded
+};
+
+/** Corrects `table` where filters share the CPU's cores with decoder and encoder. Each stage's spans then hold its
+ *  wait for a core, in every mode, so that they tell nothing of the stage alone: alone_ms becomes `known`'s kernels,
+ *  sync mode's decode and preprocess where they are alone there, and 0 for the rest. ideal_ms is the largest of these,
+ *  or 0 where cores_ms exceeds it: then the cores are the bound. Where the spans beside other stages are shorter all
+ *  the same (runs differ), these count, so that still none exceeds the fastest mode's frame time. */
+void share_cores(ModeTable& table, const CoresAlone& known);
 
 /** {"modes": {...}, "bounds": {...}, "bound_by": "decode", "advice": "..."}, as README documents it:
  *    modes.MODE       frame_ms, fps, speedup, speedup_min, speedup_max, cpu_ms (null: not measured), submit_ms, overlap
  *    modes.MODE.stages.STAGE_ms, modes.MODE.busy.{h2d,compute,d2h}
- *    bounds           serial_ms, ideal_ms, cores_ms (null: not measured) */
+ *    bounds           serial_ms, ideal_ms (bound_ms(): cores_ms where the cores bound), cores_ms (null: not measured)
+ *    bound_by         the slowest stage whose time alone is known */
 nlohmann::ordered_json table_json(const ModeTable& table, Backend backend);
 
 /** A row a stage, a column a mode; then frame time, fps, CPU time, busy engines, speed-up with its spread, and the
- *  bounds with each mode's ratio to the ideal. Ends with a newline. */
+ *  bounds with each mode's ratio to bound_ms(). Ends with a newline. */
 std::string table_text(const ModeTable& table, Backend backend);
 
 /** What bounds the fastest mode, with its figure, and what would help: a line without a newline. */

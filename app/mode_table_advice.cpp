@@ -66,7 +66,10 @@ class Advice {
   std::string text() const {
     if (only_sync()) return sync_text();
     if (cores_bind()) return cores_text();
-    if (fastest_.frame_ms > kAtTheBound * table_.ideal_ms) return submitter_binds() ? submitter_text() : open_text();
+    if (table_.ideal_ms == 0 || fastest_.frame_ms > kAtTheBound * table_.ideal_ms) {
+      if (submitter_binds()) return submitter_text();
+      return table_.shares_cores ? open_cores_text() : open_text();
+    }
     if (const std::optional<Stage> second = level_stage()) return level_text(*second);
     return stage_text();
   }
@@ -137,10 +140,18 @@ class Advice {
 
   std::string cores_text() const {
     return fmt::format(
-        "The CPU's cores bound this machine: {} ms of CPU time a frame keep {} cores busy for {} of {}'s {} ms; the "
-        "slowest stage, {}, alone would take {} ms. {} would help.",
+        "The CPU's cores bound this machine: {} ms of CPU time a frame keep {} cores busy for {} of {}'s {} ms{}. "
+        "{} would help.",
         ms(fastest_.cpu_ms), table_.cores, ms(table_.cores_ms), mode_name(fastest_.mode), ms(fastest_.frame_ms),
-        words(table_.bound_by, backend_).doing, ms(table_.ideal_ms), capitalized(cores_help()));
+        slowest_alone(), capitalized(cores_help()));
+  }
+  /** As a clause; on shared cores not all stages are known, so that no one is called the slowest. */
+  std::string slowest_alone() const {
+    const std::string_view doing = words(table_.bound_by, backend_).doing;
+    const double slowest_ms = stage_ms(table_.bound_by);
+    if (slowest_ms == 0) return "";
+    if (table_.shares_cores) return fmt::format("; {} alone takes {} ms", doing, ms(slowest_ms));
+    return fmt::format("; the slowest stage, {}, alone would take {} ms", doing, ms(slowest_ms));
   }
   std::string_view cores_help() const {
     return on_gpu() ? words(table_.bound_by, backend_).what_would_help
@@ -149,10 +160,9 @@ class Advice {
 
   std::string submitter_text() const {
     return fmt::format(
-        "Handing work to the device bounds this machine: that takes {} ms of {}'s {} ms a frame, the slowest stage "
-        "({}) {} ms. {} would help.",
-        ms(fastest_.submit_ms), mode_name(fastest_.mode), ms(fastest_.frame_ms), stage_name(table_.bound_by),
-        ms(table_.ideal_ms), on_gpu() ? "--cuda-graphs on, or larger frames," : "Larger frames");
+        "Handing work to the device bounds this machine: that takes {} ms of {}'s {} ms a frame{}. {} would help.",
+        ms(fastest_.submit_ms), mode_name(fastest_.mode), ms(fastest_.frame_ms), slowest_alone(),
+        on_gpu() ? "--cuda-graphs on, or larger frames," : "Larger frames");
   }
 
   std::string open_text() const {
@@ -160,6 +170,18 @@ class Advice {
         "No stage alone bounds this machine: the slowest ({}) takes {}; the rest is hand-overs and {}.{}",
         stage_name(table_.bound_by), of_the_fastest(), waiting(), untried());
   }
+  /** Which stage is the slowest is not known: what can be told is how long each was under way, waits for cores
+   *  included. */
+  std::string open_cores_text() const {
+    const auto under_way = [&](Stage stage) { return 100 * fastest_.busy[static_cast<std::size_t>(stage)]; };
+    return fmt::format(
+        "The CPU's cores alone do not bound this machine: their work fills {} of {}'s {} ms a frame. Decoding is under "
+        "way for {:.0f} % of that time, filtering for {:.0f} %, encoding for {:.0f} %; where none is near 100 %, the "
+        "rest is hand-overs and waiting.{}",
+        ms(table_.cores_ms), mode_name(fastest_.mode), ms(fastest_.frame_ms), under_way(Stage::kDecode),
+        under_way(Stage::kKernels), under_way(Stage::kEncode), untried());
+  }
+
   /** Filters on the CPU share its cores with everything else. */
   std::string waiting() const {
     if (on_gpu() || table_.cores_ms <= 0) return "waiting";
@@ -174,6 +196,12 @@ class Advice {
   }
 
   std::string sync_text() const {
+    if (table_.ideal_ms == 0) {
+      return fmt::format(
+          "In sync mode each stage waits for the one before: of {} ms a frame, {} cores are needed for {}. Other modes "
+          "overlap the stages on this machine.",
+          ms(fastest_.frame_ms), table_.cores, ms(table_.cores_ms));
+    }
     return fmt::format(
         "In sync mode each stage waits for the one before: the slowest ({}) takes {}. Other modes overlap "
         "them.",

@@ -14,15 +14,28 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kLabelWidth = 20;
-constexpr int kColumnWidth = 19;  // "1.42x (1.39-1.45)", and two spaces
+constexpr std::size_t kColumnGap = 2;
+constexpr std::size_t kColumnWidth = 17 + kColumnGap;  // "1.42x (1.39-1.45)"
 /** Below it a stage hands something over and does no work worth a figure. */
 constexpr double kNothing_ms = 1e-6;
 
 using Cell = std::function<std::string(const ModeFigures&)>;
 
+std::string speedup(const ModeFigures& mode) {
+  if (mode.speedup_min == mode.speedup_max) return fmt::format("{:.2f}x", mode.speedup);
+  return fmt::format("{:.2f}x ({:.2f}-{:.2f})", mode.speedup, mode.speedup_min, mode.speedup_max);
+}
+
+/** Of all columns; no cell is longer than the longest speed-up. */
+std::size_t column_width(const ModeTable& table) {
+  std::size_t width = kColumnWidth;
+  for (const ModeFigures& mode : table.modes) width = std::max(width, speedup(mode).size() + kColumnGap);
+  return width;
+}
+
 std::string row(const ModeTable& table, std::string_view label, const Cell& cell) {
   std::string text = fmt::format("{:<{}}", label, kLabelWidth);
-  for (const ModeFigures& mode : table.modes) text += fmt::format("{:>{}}", cell(mode), kColumnWidth);
+  for (const ModeFigures& mode : table.modes) text += fmt::format("{:>{}}", cell(mode), column_width(table));
   return text + "\n";
 }
 
@@ -61,9 +74,21 @@ std::string busy_rows(const ModeTable& table, Backend backend) {
          busy_row("GPU busy: D2H", Stage::kD2h);
 }
 
-std::string speedup(const ModeFigures& mode) {
-  if (mode.speedup_min == mode.speedup_max) return fmt::format("{:.2f}x", mode.speedup);
-  return fmt::format("{:.2f}x ({:.2f}-{:.2f})", mode.speedup, mode.speedup_min, mode.speedup_max);
+std::string bounds_row(const ModeTable& table) {
+  return row(table, table.ideal_ms > 0 ? "times the ideal" : "times the bound", [&](const ModeFigures& mode) {
+    return table.bound_ms() > 0 ? fmt::format("{:.2f}", mode.frame_ms / table.bound_ms()) : "-";
+  });
+}
+
+std::string bounds_line(const ModeTable& table, int decimals) {
+  std::string text =
+      fmt::format("bounds: serial {:.{}f} ms (all stages, one after the other)", table.serial_ms, decimals);
+  if (table.ideal_ms > 0) {
+    text += fmt::format(", ideal {:.{}f} ms ({} alone)", table.ideal_ms, decimals, stage_label(table.bound_by));
+  } else if (table.cores_ms > 0) {
+    text += fmt::format(", cores {:.{}f} ms (CPU time over {})", table.cores_ms, decimals, table.cores);
+  }
+  return text + "\n";
 }
 
 Json mode_json(const ModeFigures& mode) {
@@ -96,10 +121,7 @@ std::string table_text(const ModeTable& table, Backend backend) {
   text += row(table, "CPU time", [&](const ModeFigures& mode) { return mode.cpu_ms > 0 ? ms(mode.cpu_ms) : "-"; });
   text += busy_rows(table, backend);
   text += row(table, "speed-up", speedup);
-  text += row(table, "times the ideal",
-              [&](const ModeFigures& mode) { return fmt::format("{:.2f}", mode.frame_ms / table.ideal_ms); });
-  return text + fmt::format("bounds: serial {} ms (all stages, one after the other), ideal {} ms ({} alone)\n",
-                            ms(table.serial_ms), ms(table.ideal_ms), stage_label(table.bound_by));
+  return text + bounds_row(table) + bounds_line(table, decimals);
 }
 
 nlohmann::ordered_json table_json(const ModeTable& table, Backend backend) {
@@ -108,7 +130,7 @@ nlohmann::ordered_json table_json(const ModeTable& table, Backend backend) {
   return {{"modes", std::move(modes)},
           {"bounds",
            {{"serial_ms", table.serial_ms},
-            {"ideal_ms", table.ideal_ms},
+            {"ideal_ms", table.bound_ms() > 0 ? Json(table.bound_ms()) : Json()},
             {"cores_ms", table.cores_ms > 0 ? Json(table.cores_ms) : Json()}}},
           {"bound_by", stage_name(table.bound_by)},
           {"advice", table_advice(table, backend)}};

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "app/report_file.h"
 #include "kernels/errors.h"
 #include "pipeline/media_input.h"
 
@@ -30,8 +31,8 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 int open_target(const std::string& target) {
   if (target.empty()) return -1;
-  if (target == "-" || target == "pipe:" || target == "pipe:1") return dup(STDOUT_FILENO);
-  if (target == "pipe:2") return dup(STDERR_FILENO);
+  if (is_standard_output(target)) return dup(STDOUT_FILENO);
+  if (is_standard_error(target)) return dup(STDERR_FILENO);
   const int file = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) throw OutputError(fmt::format("--progress {}: {}", target, std::strerror(errno)));
   return file;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "app/report_file.h"
+
 namespace framelane {
 
 extern const std::string_view kReportPage;  // report_page.cpp
@@ -14,7 +16,7 @@ constexpr std::string_view kDataMark = "REPORT_DATA";
  *  "<", so the escape is always within one. */
 std::string script_json(const nlohmann::ordered_json& report) {
   std::string json;
-  for (const char c : report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
+  for (const char c : json_line(report)) {
     if (c == '<') {
       json += "\\u003c";
     } else {

@@ -22,7 +22,7 @@ namespace framelane {
  *    end_to_end, transport         BLOCK each
  *  BLOCK:
  *    modes.NAME                    sync, async, multistream: any of them, in this order; MODE each
- *    bounds                        serial_ms, ideal_ms; cores_ms: CPU time over all cores
+ *    bounds                        serial_ms, ideal_ms (cores_ms where that is more); cores_ms: CPU time over all cores
  *    bound_by, advice              the slowest stage's name; one sentence
  *    rounds, frames_per_round, cuda_graphs
  *  MODE:

@@ -16,6 +16,7 @@
 #include "app/overlay.h"
 #include "app/preview_window.h"
 #include "app/progress.h"
+#include "app/report_file.h"
 #include "app/signals.h"
 #include "app/stats_report.h"
 #include "app/trace_report.h"
@@ -170,6 +171,7 @@ void Session::finish() {
 
 void Session::tell_start() const {
   warn_of_environment(*run_.device);
+  warn_of_missing_graphs(run_.cuda_graphs, *run_.device);
   spdlog::info("{} | {} | {}, {} slots{} | {} > {}", device_text(options_.device, *run_.device),
                options_.chain.empty() ? "no filter" : options_.chain, mode_name(run_.mode), pipeline_.status().slots,
                tuned_ ? " (tuned)" : "", describe(pipeline_.input_format()), pipeline_.output_description());
@@ -262,14 +264,8 @@ void Session::toggle_filter(std::size_t index) {
 
 int run_media(const RunOptions& options, Console& console) {
   check_standard_streams(options.pipeline);
-  const std::string& input = options.pipeline.input.url;
-  const std::string& output = options.pipeline.output.url;
-  check_report("--stats", options.stats, input, output);
-  check_report("--trace", options.trace, input, output);
-  check_report("--progress", options.progress, input, output);
-  if (!options.trace.empty() && (options.trace == options.stats || options.trace == options.progress)) {
-    throw UsageError(fmt::format("--trace {}: another report goes there", options.trace));
-  }
+  check_reports({{"--stats", options.stats}, {"--trace", options.trace}, {"--progress", options.progress}},
+                options.pipeline.input.url, options.pipeline.output.url);
   install_signal_handlers();
   std::optional<Session> session;
   {

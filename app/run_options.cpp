@@ -136,10 +136,12 @@ void declare_run(CLI::App& command, ParsedValues& values) {
   declare.flag("--hud", values.run.hud, "draw the overlay: times of each stage, fps, mode");
   declare.flag("--preview", values.run.preview, "show the frames in a window, too");
   declare.flag("--no-keys", values.no_keys, "do not read keys from the terminal");
-  declare.text("--stats", "FILE", values.run.stats, "write times and totals as JSON (- for stdout)");
+  declare.text("--stats", "FILE", values.run.stats,
+               "write times and totals as JSON, over an existing file (- for stdout)");
   declare.text("--trace", "FILE", values.run.trace,
-               "write a timeline for Perfetto (the last 65,536 frames; - for stdout)");
-  declare.text("--progress", "FILE", values.run.progress, "write ffmpeg's -progress keys (- for stdout)");
+               "write a timeline of the last 65,536 frames for Perfetto, over an existing file (- for stdout)");
+  declare.text("--progress", "FILE", values.run.progress,
+               "write ffmpeg's -progress keys, over an existing file (- for stdout)");
   command.final_callback([&command, &values] {
     const auto given = [&](const char* option) { return command.get_option(option)->count() > 0; };
     values.run.given = {given("--mode"), given("--slots"), given("--decoder-threads"), given("--cuda-graphs")};

@@ -1,16 +1,9 @@
 #include "app/stats_report.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "app/report_file.h"
 #include "app/version.h"
-#include "kernels/errors.h"
 
 namespace framelane {
 namespace {
@@ -68,11 +61,6 @@ Json modes_json(const std::vector<FrameRecord>& records) {
     if (std::ranges::find(records, mode, &FrameRecord::mode) != records.end()) modes.push_back(mode_name(mode));
   }
   return modes;
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
 }
 
 }  // namespace
@@ -140,28 +128,8 @@ nlohmann::ordered_json stats_json(const Pipeline& pipeline, const Device& device
   return stats_json(run_facts(pipeline, device));
 }
 
-void check_report(const char* option, const std::string& target, const std::string& input, const std::string& output) {
-  if (target.empty()) return;
-  const auto refuse = [&](const char* why) {
-    throw UsageError(fmt::format("{} {}: that is where the video {}", option, target, why));
-  };
-  if (target == "-" || target.starts_with("pipe:")) {
-    if (output == "-" && target != "pipe:2") refuse("goes");
-    return;
-  }
-  if (same_file(target, input)) refuse("comes from");
-  if (same_file(target, output)) refuse("goes");
-  const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
-  const bool exists = std::filesystem::exists(target);
-  if (access(exists ? target.c_str() : folder.c_str(), W_OK) != 0) {
-    throw OutputError(fmt::format("{} {}: {}", option, target, std::generic_category().message(errno)));
-  }
-}
-
 void write_stats(const std::string& path, const Pipeline& pipeline, const Device& device) {
-  // Names and paths may hold any bytes; what is not UTF-8 is replaced.
-  const auto text = stats_json(pipeline, device).dump(2, ' ', false, Json::error_handler_t::replace);
-  write_report(path, text + "\n");
+  write_report(path, json_text(stats_json(pipeline, device)));
 }
 
 }  // namespace framelane

@@ -47,10 +47,6 @@ RunFacts run_facts(const Pipeline& pipeline, const Device& device);
 nlohmann::ordered_json stats_json(const RunFacts& facts);
 nlohmann::ordered_json stats_json(const Pipeline& pipeline, const Device& device);
 
-/** Before anything is opened: a report (file, "-", "pipe:N", or "": none) goes neither over the video nor into it, and
- *  its folder is there. Throws UsageError or OutputError that name `option`. */
-void check_report(const char* option, const std::string& target, const std::string& input, const std::string& output);
-
 /** Writes stats_json() to a file, which it replaces, or to standard output ("-"). Throws OutputError. */
 void write_stats(const std::string& path, const Pipeline& pipeline, const Device& device);
 

@@ -20,9 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/** Names may hold any bytes; what is not UTF-8 is replaced. */
-std::string json_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 /** Readers turn microseconds back into whole nanoseconds, some by rounding and some by cutting (older releases of
  *  Perfetto): the value is one of which both make the same, so that slices that touch do not overlap by a nanosecond.
  */
@@ -73,7 +70,7 @@ class RunWriter {
   RunWriter(EventLines& lines, const TraceRun& run, int first_pid, TimePoint origin)
       : lines_(lines),
         run_(run),
-        flow_name_(json_text(prefixed("frame"))),
+        flow_name_(json_line(prefixed("frame"))),
         host_pid_(first_pid),
         streams_pid_(first_pid + 1),
         engines_pid_(first_pid + 2),
@@ -140,7 +137,7 @@ void RunWriter::name_tracks() {
 }
 
 void RunWriter::name_process(int pid, std::string_view name) {
-  lines_.add(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})", pid, json_text(prefixed(name)));
+  lines_.add(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})", pid, json_line(prefixed(name)));
   lines_.add(R"({{"name":"process_sort_index","ph":"M","pid":{},"args":{{"sort_index":{}}}}})", pid, pid);
 }
 
@@ -252,7 +249,7 @@ std::string modes_of(const std::vector<TraceRun>& runs) {
 void write_trace_json(const TextSink& sink, const std::vector<TraceRun>& runs, const TraceFacts& facts) {
   const Json other{
       {"framelane", program_version()}, {"device", facts.device}, {"filters", facts.filters}, {"mode", modes_of(runs)}};
-  sink(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{},"traceEvents":[)", json_text(other)));
+  sink(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{},"traceEvents":[)", json_line(other)));
   EventLines lines(sink);
   const TimePoint origin = first_begin(runs);
   int first_pid = 1;

@@ -105,10 +105,11 @@ void sweep(TuneReport& report, const TuningSpace& space, const MeasuredRuns& run
   progress.begin_sweep();
   report.sweep = sweep_settings(space, report.choice, trials);
   const SweepResult& found = *report.sweep;
-  if (found.points == 0 || found.choice_to_best.high >= 1) return;
+  if (found.points == 0) spdlog::warn("sweep: stopped before its end: the search's choice stays");
+  if (!found.beats_choice()) return;
   report.choice = found.best;
-  report.fps /= found.choice_to_best.median;
-  report.gain /= found.choice_to_best.median;
+  report.fps = found.best_fps;
+  report.gain = found.best_gain.median;
 }
 
 TunedEntry entry_of(const TuneReport& report, const MeasuredRuns& runs) {
@@ -120,38 +121,37 @@ TunedEntry entry_of(const TuneReport& report, const MeasuredRuns& runs) {
           program_version()};
 }
 
-TuneReport tune(const TuneOptions& options, MeasuredRuns& runs, Console& console) {
+/** Nothing when stopped before the search was through; a sweep that was stopped takes nothing from it. */
+std::optional<TuneReport> tune(const TuneOptions& options, MeasuredRuns& runs, Console& console) {
   const double budget_s =
       options.budget_s.value_or(runs.device().backend() == Backend::kCuda ? kBudgetGpuS : kBudgetCpuS);
   TuneProgress progress(console, budget_s);
   runs.run_pilots(budget_s);
   TuneReport report = describe_runs(options, runs, budget_s);
-  if (stop_signal() != 0) return report;
+  if (stop_signal() != 0) return std::nullopt;
   const TuningSpace space = space_of(runs, report.traits);
   const TuningTrials measured = trials(runs, progress);
   report.search = search_settings(space, {.budget_s = budget_s}, measured,
                                   [&](const TuningGroup& group) { progress.tell_group(group); });
+  if (stop_signal() != 0) return std::nullopt;
   report.choice = report.search.choice;
   report.fps = report.search.fps;
   report.gain = report.search.gain.median;
   report.elapsed_s = progress.elapsed_s();
-  if (options.sweep && stop_signal() == 0) sweep(report, space, runs, progress, measured);
+  if (options.sweep) sweep(report, space, runs, progress, measured);
   report.runs = runs.count();
   return report;
 }
 
 void tell(const TuneReport& report, const std::string& json_file) {
-  if (!json_file.empty()) {  // names may hold any bytes; what is not UTF-8 is replaced
-    const auto text = tune_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-    write_report(json_file, text + "\n");
-  }
-  if (json_file != "-") write_stdout(tune_text(report));
+  if (!json_file.empty()) write_report(json_file, json_text(tune_json(report)));
+  if (!is_standard_output(json_file)) write_stdout(tune_text(report));
 }
 
 }  // namespace
 
 int run_tune(const TuneOptions& options, Console& console) {
-  check_report("--json", options.json, options.input.url, "");
+  check_reports({{"--json", options.json}}, options.input.url, "");
   if (!can_be_reopened(options.input)) {
     throw UsageError(fmt::format("{}: tune reads its input again and again: give it a file", options.input.url));
   }
@@ -162,14 +162,13 @@ int run_tune(const TuneOptions& options, Console& console) {
   warn_of_environment(runs.device());
   spdlog::info("{} | {}", device_text(options.device, runs.device()),
                options.chain.empty() ? "no filter" : options.chain);
-  TuneReport report = tune(options, runs, console);
-  if (stop_signal() != 0) return 128 + stop_signal();
-  if (store) {
-    store->store(entry_of(report, runs));
-    report.stored = store->file().string();
+  std::optional<TuneReport> report = tune(options, runs, console);
+  if (report && store) {
+    store->store(entry_of(*report, runs));
+    report->stored = store->file().string();
   }
-  tell(report, options.json);
-  return 0;
+  if (report) tell(*report, options.json);
+  return stop_signal() == 0 ? 0 : 128 + stop_signal();
 }
 
 }  // namespace framelane

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "app/median.h"
 #include "app/stats_report.h"
 #include "app/version.h"
 
@@ -15,8 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kBarCells = 24;
-
-double median(const std::vector<double>& values) { return median_interval(values).median; }
 
 // ---- text
 
@@ -83,7 +82,8 @@ void add_choice(std::string& text, const TuneReport& report) {
     fmt::format_to(out, "{:.3f} times the defaults ({:.3f} to {:.3f})\n", report.gain, report.search.gain.low,
                    report.search.gain.high);
   } else {
-    fmt::format_to(out, "{:.3f} times the defaults, found by the sweep\n", report.gain);
+    fmt::format_to(out, "{:.3f} times the defaults ({:.3f} to {:.3f}), found by the sweep\n", report.gain,
+                   report.sweep->best_gain.low, report.sweep->best_gain.high);
   }
   text += report.stored.empty() ? "not stored (--dry-run)\n"
                                 : fmt::format("stored in {}: framelane run --tuned uses it\n", report.stored);
@@ -126,6 +126,8 @@ Json sweep_json(const SweepResult& sweep) {
   }
   return {{"points", sweep.points},
           {"best", settings_json(sweep.best)},
+          {"best_fps", sweep.best_fps},
+          {"best_gain", sweep.beats_choice() ? Json(sweep.best_gain.median) : Json(nullptr)},
           {"choice_to_best", sweep.choice_to_best.median},
           {"choice_to_best_low", sweep.choice_to_best.low},
           {"choice_to_best_high", sweep.choice_to_best.high},

@@ -30,7 +30,7 @@ struct TuneReport {
   std::optional<SweepResult> sweep;
   RunSettings choice;  ///< the search's, or the sweep's where that is faster beyond the noise
   double fps = 0;
-  double gain = 1;
+  double gain = 1;     ///< over the defaults, measured side by side
   std::string stored;  ///< the file; empty: not stored
 };
 
@@ -44,7 +44,8 @@ std::string tune_text(const TuneReport& report);
 /** framelane, device, backend, copy_engines, cores, input, format, chain, run {frames, warm_up}, runs, budget_s,
  *  elapsed_s, out_of_budget, defaults, choice {mode, slots, decoder_threads, cuda_graphs, fps, gain}, search {choice,
  *  gain, gain_low, gain_high}, groups [{name, candidates [{settings…, fps, fps_spread_percent, runs, to_defaults,
- *  won}]}], sweep {points, best, choice_to_best, low, high, finalists}, stored, versions. */
+ *  won}]}], sweep {points, best, best_fps, best_gain (null: the choice
+ *  stays), choice_to_best, choice_to_best_low, choice_to_best_high, finalists}, stored, versions. */
 nlohmann::ordered_json tune_json(const TuneReport& report);
 
 }  // namespace framelane

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/errors.h"
+
 namespace framelane {
 namespace {
 
@@ -32,6 +34,21 @@ std::string tune_command(const RunOptions& options) {
   return command;
 }
 
+/** A file that cannot be read is no reason not to run. */
+std::optional<TunedEntry> stored_entry(const TuningKey& key, const RunOptions& options) {
+  try {
+    std::optional<TunedEntry> entry = TunedStore::of_user().find(key);
+    if (!entry) {
+      spdlog::warn("--tuned: nothing is stored for {} with this chain on this device, going on with the defaults: {}",
+                   key.frame, tune_command(options));
+    }
+    return entry;
+  } catch (const OutputError& error) {
+    spdlog::warn("--tuned: {}: going on with the defaults", error.what());
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<TunedEntry> use_tuned_settings(PipelineOptions& run, const RunOptions& options) {
@@ -40,12 +57,8 @@ std::optional<TunedEntry> use_tuned_settings(PipelineOptions& run, const RunOpti
     return std::nullopt;
   }
   const TuningKey key{run.device->name(), describe(probe_format(run.input, run.device)), canonical_chain(run.filters)};
-  const std::optional<TunedEntry> entry = TunedStore::of_user().find(key);
-  if (!entry) {
-    spdlog::warn("--tuned: nothing is stored for {} with this chain on this device, going on with the defaults: {}",
-                 key.frame, tune_command(options));
-    return std::nullopt;
-  }
+  const std::optional<TunedEntry> entry = stored_entry(key, options);
+  if (!entry) return std::nullopt;
   const RunSettings& settings = entry->settings;
   if (!options.given.mode) run.mode = settings.mode;
   if (!options.given.slots) run.slots = settings.slots;

@@ -55,7 +55,8 @@ class TunedStore {
   static TunedStore of_user();
 
   const std::filesystem::path& file() const { return file_; }
-  /** The entry for `key`. Nothing, with a warning, where the file or the entry cannot be understood. */
+  /** The entry for `key`. Nothing, with a warning, where the file or the entry cannot be understood. Throws OutputError
+   *  where the file cannot be read. */
   std::optional<TunedEntry> find(const TuningKey& key) const;
   /** Throws OutputError now where store() would: creates the folder. */
   void prepare() const;

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "app/median.h"
+
 namespace framelane {
 namespace {
 
@@ -39,7 +41,6 @@ MedianInterval median_interval(std::vector<double> values, double may_miss) {
   if (values.empty()) return {};
   std::ranges::sort(values);
   const std::size_t count = values.size();
-  const double middle = (values[(count - 1) / 2] + values[count / 2]) / 2;
   // The values k places from the ends miss the median when at most k of them fall on one of its sides.
   const auto n = static_cast<double>(count);
   double chance = std::pow(0.5, n);
@@ -51,7 +52,7 @@ MedianInterval median_interval(std::vector<double> values, double may_miss) {
     if (misses > may_miss) break;
     ++k;
   }
-  return {values[k], middle, values[count - 1 - k]};
+  return {values[k], median_of_sorted(values), values[count - 1 - k]};
 }
 
 double TuningRunner::fps(const RunSettings& settings) {

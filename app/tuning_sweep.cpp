@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
+
+#include "app/median.h"
 
 namespace framelane {
 namespace {
@@ -37,6 +40,30 @@ bool measure_rounds(const RunSettings& choice, std::vector<TuningCandidate>& can
   return true;
 }
 
+/** Nothing when stopped. */
+std::optional<TuningGroup> race_of_two(const RunSettings& incumbent, const RunSettings& challenger,
+                                       TuningRunner& runner) {
+  TuningGroup group{"sweep", {{incumbent, {}, {}, 1}, {challenger, {}, {}, 1}}, 0};
+  TuningRace race(group, runner, 0);
+  for (int round = 0; round < kFinalRounds; ++round) {
+    if (!race.run_round()) return std::nullopt;
+  }
+  return group;
+}
+
+/** Ratios of ratios would be figures that nobody measured. False when stopped. */
+bool compare_with_defaults(SweepResult& result, const RunSettings& defaults, TuningRunner& runner) {
+  if (result.best == defaults) {
+    result.best_gain = {1, 1, 1};
+    return true;
+  }
+  const std::optional<TuningGroup> race = race_of_two(defaults, result.best, runner);
+  if (!race) return false;
+  result.best_fps = median(race->candidates[1].fps);
+  result.best_gain = median_interval(race->candidates[1].ratios);
+  return true;
+}
+
 }  // namespace
 
 std::vector<RunSettings> sweep_grid(const TuningSpace& space, const RunSettings& choice) {
@@ -67,17 +94,18 @@ SweepResult sweep_settings(const TuningSpace& space, const RunSettings& choice, 
     if (field.empty() || !measure_rounds(choice, field, runner, rounds)) return {};
     if (rounds < 4) field.resize((field.size() + 3) / 4);
   }
-  TuningGroup last{"sweep", {{choice, {}, {}, 1}, {field.front().settings, {}, {}, 1}}, 0};
-  TuningRace race(last, runner, 0);
-  for (int round = 0; round < kFinalRounds; ++round) {
-    if (!race.run_round()) return {};
-  }
+  std::optional<TuningGroup> last = race_of_two(choice, field.front().settings, runner);
+  if (!last) return {};
   std::vector<double> choice_to_best;
-  for (const double ratio : last.candidates[1].ratios) choice_to_best.push_back(1 / ratio);
-  SweepResult result{
-      points, {"sweep", std::move(field), 0}, last.candidates[1].settings, median_interval(std::move(choice_to_best))};
-  last.candidates[0].to_defaults = 1;
-  result.finalists.candidates.insert(result.finalists.candidates.begin(), std::move(last.candidates[0]));
+  for (const double ratio : last->candidates[1].ratios) choice_to_best.push_back(1 / ratio);
+  SweepResult result{points,
+                     {"sweep", std::move(field), 0},
+                     last->candidates[1].settings,
+                     median_interval(std::move(choice_to_best)),
+                     median(last->candidates[1].fps),
+                     {}};
+  result.finalists.candidates.insert(result.finalists.candidates.begin(), std::move(last->candidates[0]));
+  if (result.beats_choice() && !compare_with_defaults(result, space.defaults, runner)) return {};
   return result;
 }
 

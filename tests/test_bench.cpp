@@ -5,12 +5,14 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/bench_command.h"
@@ -76,6 +78,11 @@ TEST(BenchOptions, EverySizeComesInEveryFormat) {
                   "1280x720 gbrp10"));
 }
 
+TEST(BenchOptions, NamesOfFfmpegMeanWhatTheyMeanThere) {
+  EXPECT_THAT(names(parse({"--size", "4k,uhd2160,uhd4320"}).formats),
+              ElementsAre("4096x2160 yuv420p", "3840x2160 yuv420p", "7680x4320 yuv420p"));
+}
+
 TEST(BenchOptions, RgbIsFullRangeAndSizesHaveTheirUsualMatrix) {
   const std::vector<FrameFormat> formats = parse({"--size", "360p,1080p", "--format", "yuv420p,gbrp"}).formats;
   EXPECT_EQ(formats[0].range, ColorRange::kLimited);
@@ -114,6 +121,9 @@ TEST(BenchOptions, FiltersAloneChooseTheirOwnFormatsUnlessTheUserDoes) {
 
 TEST(BenchOptions, WrongValuesNameTheOptionAndWhatWouldDo) {
   EXPECT_THAT(usage_error({"--size", "huge"}), StartsWith("--size: 'huge' is not a size: write 1280x720"));
+  for (const char* common : {"720p", "1080p", "2160p", "4320p", "4k is 4096x2160"}) {
+    EXPECT_THAT(usage_error({"--size", "8k"}), HasSubstr(common));
+  }
   EXPECT_THAT(usage_error({"--size", "20000x16"}), HasSubstr("at most 16384"));
   EXPECT_THAT(usage_error({"--format", "yuv42p"}), StartsWith("--format: unknown pixel format 'yuv42p'"));
   EXPECT_THAT(usage_error({"--format", "yuv42p"}), HasSubstr("did you mean yuv420p?"));
@@ -204,7 +214,7 @@ std::shared_ptr<Device> gpu_of_half_and_one_gb_a_second() {
   return create_simulated_device({.h2d = 0.5e9, .d2h = 1e9, .pageable_h2d = 0.5e9, .pageable_d2h = 1e9});
 }
 
-TEST(BenchShape, FramesAreAsLargeAsCopiesManageInTheTimeGiven) {
+TEST(BenchShapeTimed, FramesAreAsLargeAsCopiesManageInTheTimeGiven) {
   const BenchShape shape{milliseconds(1), milliseconds(3), milliseconds(4), milliseconds(5)};
   const ShapeWorkload workload = shape_workload(shape, gpu_of_half_and_one_gb_a_second(), 6);
   EXPECT_THAT(static_cast<double>(workload.bytes.up), DoubleNear(1.5e6, 0.03 * 1.5e6));  // 3 ms
@@ -213,7 +223,7 @@ TEST(BenchShape, FramesAreAsLargeAsCopiesManageInTheTimeGiven) {
   EXPECT_THAT(workload.copies.value().down.median_ms, DoubleNear(5, 0.15));
 }
 
-TEST(BenchShape, BothCopiesOfAFrameTakeTheirTimesInTheRing) {
+TEST(BenchShapeTimed, BothCopiesOfAFrameTakeTheirTimesInTheRing) {
   const BenchShape shape{milliseconds(1), milliseconds(3), milliseconds(4), microseconds(500)};
   const ShapeWorkload workload = shape_workload(shape, gpu_of_half_and_one_gb_a_second(), 6);
   BenchSetup setup;
@@ -294,7 +304,8 @@ TEST(Ceilings, RoundsAreGivenByTheirMedianAndTheirEnds) {
   EXPECT_EQ(odd.median_ms, 3);
   EXPECT_EQ(odd.min_ms, 1);
   EXPECT_EQ(odd.max_ms, 5);
-  EXPECT_EQ(measured_time({1, 2, 4, 8}).median_ms, 3);
+  EXPECT_EQ(measured_time({8, 1, 4, 2}).median_ms, 3) << "the mean of the middle two";
+  EXPECT_EQ(measured_time({}).median_ms, 0);
 }
 
 // Runs.
@@ -315,6 +326,38 @@ TEST(BenchRuns, FramesThatDoNotFitIntoMemoryAreAUsageError) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), StartsWith("16384x16384 gray: takes 1000000.0 GB of memory"));
   }
+}
+
+/** What 8K frames take on the CPU with 6 slots, in frames. */
+double frames_needed(const char* chain) {
+  BenchSetup setup;
+  setup.device = create_cpu_device();
+  setup.filters = parse_filter_chain(chain);
+  setup.slots = {2, 6};
+  const FrameFormat format = testing::make_format(testing::pixel_format("yuv420p"), 7680, 4320);
+  return host_bytes_needed(setup, FilterChain(setup.filters, format, Backend::kCpu)) / (7680 * 4320 * 1.5);
+}
+
+TEST(BenchRuns, MemoryOfFramesInHostMemoryIsAllCounted) {
+  const double lanes = std::max(1U, std::thread::hardware_concurrency());
+  // 8 kept frames twice, an output a slot and the encoder's; 2 inputs and 2 outputs for each core that the chain is
+  // measured on.
+  EXPECT_DOUBLE_EQ(frames_needed("vflip"), 2 * 8 + 7 + 4 * lanes);
+  // Two frames between two filters, for each slot and each core.
+  EXPECT_DOUBLE_EQ(frames_needed("vflip,hflip"), 2 * 8 + 7 + 4 * lanes + 2 * (6 + lanes));
+  // A ring of five frames for the run and for each core.
+  EXPECT_NEAR(frames_needed("tmix=frames=5"), 2 * 8 + 7 + 4 * lanes + 5 * (1 + lanes), 0.01 * (1 + lanes));
+}
+
+TEST(BenchRuns, MemoryOfADeviceOfItsOwnIsNotTheHosts) {
+  BenchSetup setup;
+  setup.device = create_simulated_device({.h2d = 1e9, .d2h = 1e9, .pageable_h2d = 1e9, .pageable_d2h = 1e9});
+  setup.filters = parse_filter_chain("vflip,hflip");
+  setup.slots = {6};
+  const FrameFormat format = testing::make_format(testing::pixel_format("yuv420p"), 7680, 4320);
+  const FilterChain chain(setup.filters, format, setup.device->backend());
+  // 8 kept frames twice, 7 outputs, and 2 blocks each way for the copies alone.
+  EXPECT_DOUBLE_EQ(host_bytes_needed(setup, chain), (2 * 8 + 7 + 4) * 7680 * 4320 * 1.5);
 }
 
 BenchSetup tiny_setup() {

@@ -62,6 +62,11 @@ TEST(BenchFilters, ARowNamesItsFrameAndHoldsTimesInOrder) {
   EXPECT_EQ(row.npp_function, "");
 }
 
+TEST(BenchFilters, TheMedianOfTwoRoundsIsTheirMean) {
+  const FilterBenchRow row = bench_on_cpu({"gblur=sigma=1"}).at(0);
+  EXPECT_DOUBLE_EQ(row.us, (row.us_min + row.us_max) / 2);
+}
+
 TEST(BenchFilters, ABlurReadsAndWritesTheFrameOnce) {
   EXPECT_NEAR(bytes_moved(bench_on_cpu({"gblur=sigma=1"}).at(0)), 2 * (64 * 48 + 2 * 32 * 24), 0.01);
 }

@@ -198,14 +198,17 @@ TEST(SimulatedDevice, EngineServesInTheOrderInWhichJobsBecameReady) {
   Start start(*device);  // holds the compute engine
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<std::unique_ptr<TimedEvent>> done;
-  for (const auto delay : {60ms, 40ms, 20ms}) {
+  std::vector<std::unique_ptr<Event>> ready;
+  for (const auto delay : {150ms, 100ms, 50ms}) {
     streams.push_back(device->create_stream(StreamRole::kOneSlot));
     done.push_back(device->create_timed_event());
+    ready.push_back(device->create_event());
     streams.back()->delay(delay);
+    streams.back()->record(*ready.back());
     streams.back()->occupy(1ms);
     streams.back()->record(*done.back());
   }
-  std::this_thread::sleep_for(150ms);  // all stand in line, the last stream first
+  for (const auto& event : ready) event->wait();  // the last stream stands in line first
   const TimePoint begin = start.go();
   device->synchronize();
   EXPECT_EQ(done[2]->time() - begin, 1ms);

@@ -178,6 +178,62 @@ TEST(ModeTable, AnEnginesTimeIsTheLeastThatAModeShows) {
   EXPECT_NEAR(table.serial_ms, 0.5 + 20 + 3 + 2 + 2, kExact_ms);
 }
 
+TEST(ModeTable, NoStageAloneExceedsTheFrameTimeWhereDecodingWasOverBefore) {
+  // Four frames, decoded one after the other in 4 ms each by 16 ms; then one leaves every 2 ms. Without a tail.
+  ModeRound drained{Mode::kAsync, {}};
+  for (int frame = 0; frame < 4; ++frame) {
+    FrameRecord& record = drained.records.emplace_back();
+    record[Stage::kDecode] = {at(4 * frame), at(4 * frame + 4)};
+    record[Stage::kEncode] = {at(14 + 2 * frame), at(16 + 2 * frame)};
+  }
+  drained.warm_up_frames = 1;  // left at 16 ms
+  const ModeTable table = tabulate({drained});
+  EXPECT_NEAR(table.modes[0].stage(Stage::kDecode), 4, kExact_ms);
+  EXPECT_NEAR(table.modes[0].frame_ms, 2, kExact_ms);
+  EXPECT_NEAR(table.ideal_ms, 2, kExact_ms);
+  EXPECT_EQ(table.bound_by, Stage::kEncode);
+}
+
+/** Filters of 6 ms beside a decoder that waits for cores; 5 ms of CPU time over the cores of this machine. */
+ModeTable crowded_table() {
+  ModeTable table =
+      tabulate({run(Mode::kSync, 12, {.decode = 2, .h2d = 0, .kernels = 6, .d2h = 0}),
+                run(Mode::kMultistream, 6, {.decode = 5, .preprocess = 1, .h2d = 0, .kernels = 6, .d2h = 0})});
+  table.modes[1].cpu_ms = 10;
+  table.cores = 2;
+  table.cores_ms = 5;
+  return table;
+}
+
+TEST(ModeTable, OnSharedCoresTheCoresBoundWhereKernelsAloneTakeLess) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 3});
+  EXPECT_EQ(table.ideal_ms, 0);
+  EXPECT_EQ(table.bound_ms(), 5);
+  EXPECT_EQ(table.bound_by, Stage::kKernels);
+  EXPECT_EQ(table.alone_ms[static_cast<std::size_t>(Stage::kDecode)], 0);
+}
+
+TEST(ModeTable, OnSharedCoresKernelsAloneAreIdealWhereTheyTakeMoreThanTheCores) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 5.5});
+  EXPECT_EQ(table.ideal_ms, 5.5);
+  EXPECT_EQ(table.bound_ms(), 5.5);
+}
+
+TEST(ModeTable, OnSharedCoresNoStageAloneExceedsTheFastestModesFrameTime) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 7});
+  EXPECT_NEAR(table.ideal_ms, 6, kExact_ms);
+}
+
+TEST(ModeTable, OnSharedCoresDecodingAloneIsThatOfSyncWhereNothingWorksBesideIt) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 1, .sync_decodes_alone = true});
+  EXPECT_NEAR(table.alone_ms[static_cast<std::size_t>(Stage::kDecode)], 2, kExact_ms);
+  EXPECT_EQ(table.bound_by, Stage::kDecode);
+}
+
 TEST(ModeTable, DecodeAndPreprocessAreOneThreadsWork) {
   const ModeTable table = tabulate({run(Mode::kMultistream, 5, {.decode = 2, .preprocess = 3, .kernels = 4})});
   EXPECT_NEAR(table.ideal_ms, 5, kExact_ms);
@@ -226,6 +282,23 @@ TEST(ModeTableText, ShowsTheSpreadOfTheSpeedUp) {
   const ModeTable table =
       tabulate({run(Mode::kSync, 12), run(Mode::kMultistream, 4), run(Mode::kSync, 12), run(Mode::kMultistream, 5)});
   EXPECT_THAT(table_text(table, Backend::kCuda), HasSubstr(" 2.70x (2.40-3.00)\n"));
+}
+
+TEST(ModeTableText, LongSpeedUpsDoNotTouch) {
+  const ModeTable table = tabulate({run(Mode::kSync, 120), run(Mode::kAsync, 12), run(Mode::kMultistream, 10),
+                                    run(Mode::kSync, 150), run(Mode::kAsync, 10), run(Mode::kMultistream, 5)});
+  // Ratios 10 and 15, 12 and 30.
+  EXPECT_THAT(table_text(table, Backend::kCuda), HasSubstr(" 1.00x  12.50x (10.00-15.00)  21.00x (12.00-30.00)\n"));
+}
+
+TEST(ModeTableText, WhereTheCoresBoundNoStageIsCalledAlone) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 3});
+  const std::string text = table_text(table, Backend::kCpu);
+  EXPECT_THAT(text, HasSubstr("\ntimes the bound                    2.40               1.20\n"));
+  EXPECT_THAT(text, HasSubstr("(all stages, one after the other), cores 5.00 ms (CPU time over 2)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("alone")));
+  EXPECT_EQ(table_json(table, Backend::kCpu)["bounds"]["ideal_ms"], table.cores_ms);
 }
 
 TEST(ModeTableText, OnTheCpuFiltersAreBusyAndNoGpu) {
@@ -329,6 +402,20 @@ TEST(ModeTableAdvice, OnTheCpuItTellsOfTheCoresThatWereAtWork) {
   table.cores_ms = 3.6;
   EXPECT_THAT(table_advice(table, Backend::kCpu),
               HasSubstr("the rest is hand-overs and waiting, also for cores (1.2 of 2 were at work for it)."));
+}
+
+TEST(ModeTableAdvice, OnSharedCoresOnlyWhatWasMeasuredAloneIsCalledSo) {
+  ModeTable table = crowded_table();
+  share_cores(table, {.kernels_ms = 3});
+  EXPECT_THAT(table_advice(table, Backend::kCpu),
+              HasSubstr("The CPU's cores alone do not bound this machine: their work fills 5.00 of multistream's 6.00 "
+                        "ms a frame. Decoding is under way for 83 % of that time, filtering for 100 %, encoding for "
+                        "33 %"));
+  table.cores_ms = 5.7;
+  EXPECT_THAT(table_advice(table, Backend::kCpu), HasSubstr("for 5.70 of multistream's 6.00 ms; filtering alone takes "
+                                                            "3.00 ms. More cores"));
+  share_cores(table, {});
+  EXPECT_THAT(table_advice(table, Backend::kCpu), HasSubstr("for 5.70 of multistream's 6.00 ms. More cores"));
 }
 
 TEST(ModeTableAdvice, SyncAloneIsReferredToTheOtherModes) {

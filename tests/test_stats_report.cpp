@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/report_file.h"
 #include "app/version.h"
 #include "kernels/errors.h"
 
@@ -148,6 +149,27 @@ TEST(WriteReport, ADashIsStandardOutput) {
   ::testing::internal::CaptureStdout();
   write_report("-", "{}\n");
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "{}\n");
+}
+
+TEST(WriteReport, FfmpegsPipe1IsStandardOutput) {
+  ::testing::internal::CaptureStdout();
+  write_report("pipe:1", "{}\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "{}\n");
+  EXPECT_FALSE(std::filesystem::exists("pipe:1"));
+}
+
+TEST(JsonText, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(json_text({{"name", "a\xff"}}), "{\n  \"name\": \"a\xef\xbf\xbd\"\n}\n");
+  EXPECT_EQ(json_line({{"name", "a\xff"}}), "{\"name\":\"a\xef\xbf\xbd\"}");
+}
+
+TEST(CheckReports, OtherPlacesAreAllowed) {
+  EXPECT_NO_THROW(check_reports({{"--json", "a"}, {"--report", "b"}, {"--trace", ""}, {"--stats", ""}}, "c", "d"));
+  EXPECT_NO_THROW(check_reports({{"--json", "-"}, {"--report", "pipe:2"}}, "-", "null"));
+}
+
+TEST(CheckReports, APipeWithAnotherNumberIsAUsageError) {
+  EXPECT_THROW(check_reports({{"--json", "pipe:7"}}, "", ""), UsageError);
 }
 
 }  // namespace

@@ -306,6 +306,16 @@ TEST(TuningSweep, FindsTheGridsBestAndTheTrueRatioToIt) {
   }
 }
 
+TEST(TuningSweep, ABetterOneIsToldWithWhatItMeasuredItself) {
+  const RunSettings choice{Mode::kAsync, 8, 4, true};
+  Machine machine(peaked_at_4_slots, 0.005, 5);
+  const SweepResult sweep = sweep_settings(gpu_space(12'000'000), choice, machine.trials());
+  ASSERT_TRUE(sweep.beats_choice());
+  EXPECT_NEAR(sweep.best_fps / peaked_at_4_slots(sweep.best), 1, 0.01);
+  const double truth = peaked_at_4_slots(sweep.best) / peaked_at_4_slots(kDefaults);
+  EXPECT_NEAR(sweep.best_gain.median / truth, 1, 0.01);
+}
+
 TEST(TuningSweep, TheLargestOfManyNoisyFiguresIsNotWhatTheChoiceIsJudgedBy) {
   // All are equal: the best of hundreds of runs is several per cent above the rest by chance alone.
   double sum = 0;

@@ -384,6 +384,38 @@ TEST_F(Cli, ReportsAndVideoDoNotShareStandardOutput) {
   }
 }
 
+TEST_F(Cli, TwoOutputsDoNotShareANewFile) {
+  const std::string other_name = path("./") + fs::path(out()).filename().string();
+  const auto refused = [&](const std::vector<std::string>& outputs, const std::string& told) {
+    std::vector<std::string> arguments{"run", path("clip.mp4")};
+    arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+    const Result result = framelane(arguments);
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_EQ(count_lines(result.err), 1) << result.err;
+    EXPECT_TRUE(contains(result.err, told)) << result.err;
+    EXPECT_FALSE(fs::exists(out()));
+  };
+  refused({"-o", out(), "--stats", other_name}, "where the video goes");
+  refused({"-o", "file:" + out(), "--trace", other_name}, "where the video goes");
+  refused({"-o", "null", "--trace", out(), "--stats", other_name}, "where --stats goes");
+  refused({"-o", "null", "--progress", out(), "--trace", other_name}, "where --trace goes");
+}
+
+TEST_F(Cli, GraphsThatTheDeviceLacksAreAWarning) {
+  const Result result =
+      framelane({"run", path("clip.mp4"), "-o", "null", "--device", "cpu", "--cuda-graphs", "on", "--frames", "2"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.err, "--cuda-graphs on: CPU")) << result.err;
+}
+
+TEST_F(Cli, BenchWritesJsonOfANameThatIsNotUtf8) {
+  write_file(path("\xff.cube"), "LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
+  const Result result = framelane({"bench", "--device", "cpu", "--size", "64x64", "--rounds", "1", "--frames", "10",
+                                   "--modes", "sync", "--vf", "lut3d=" + path("\xff.cube"), "--json", "-"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(nlohmann::json::accept(result.out)) << result.out;
+}
+
 TEST_F(Cli, ProgressKeysReachFilesAndStdout) {
   const Result result = framelane({"run", kEndless, "--frames", "40", "--realtime", "-o", "null", "--progress", "-"});
   EXPECT_EQ(result.status, 0) << result.err;

@@ -88,8 +88,8 @@ TEST_F(TraceCli, GoesNeitherOverTheVideoNorToAnotherReport) {
   expect_refused("-o null --trace " + file("in.mp4"), 2, "--trace");
   EXPECT_EQ(content(file("in.mp4")), clip);
   expect_refused("-o - --format nut --trace -", 2, "--trace");
-  expect_refused("-o null --stats - --trace -", 2, "--trace -: another report");
-  expect_refused(fmt::format("-o null --progress {0} --trace {0}", file("x.json")), 2, "another report");
+  expect_refused("-o null --stats - --trace -", 2, "--trace -: that is where --stats goes");
+  expect_refused(fmt::format("-o null --progress {0} --trace {0}", file("x.json")), 2, "that is where --trace goes");
   expect_refused("-o null --trace " + file("nowhere/trace.json"), 4, "nowhere");
 }
 

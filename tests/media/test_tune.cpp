@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,9 +43,13 @@ class Tune : public ::testing::Test {
 
   /** The program with a configuration folder of its own; its streams go to files out and err. Returns its status. */
   int framelane(const std::string& arguments, const std::string& input = "/dev/null") const {
-    const std::string command = fmt::format(
-        "env -u FRAMELANE_MODE -u FRAMELANE_SLOTS FRAMELANE_DEVICE=cpu XDG_CONFIG_HOME='{}' '{}' {} <{} >'{}' 2>'{}'",
-        file("config"), FRAMELANE_PROGRAM, arguments, input, file("out"), file("err"));
+    return framelane_in(fmt::format("XDG_CONFIG_HOME='{}'", file("config")), arguments, input);
+  }
+  int framelane_in(const std::string& environment, const std::string& arguments,
+                   const std::string& input = "/dev/null") const {
+    const std::string command =
+        fmt::format("env -u FRAMELANE_MODE -u FRAMELANE_SLOTS {} FRAMELANE_DEVICE=cpu '{}' {} <{} >'{}' 2>'{}'",
+                    environment, FRAMELANE_PROGRAM, arguments, input, file("out"), file("err"));
     return WEXITSTATUS(std::system(command.c_str()));
   }
   int tune(const std::string& arguments = "") const {
@@ -132,6 +140,54 @@ TEST_F(Tune, RunsOfStandardInputGoOnWithTheDefaults) {
   ASSERT_EQ(framelane("run - -o null --tuned", file("in.mkv")), 0) << err();
   EXPECT_THAT(err(), HasSubstr("no tuned settings for live input or standard input"));
   EXPECT_THAT(err(), HasSubstr("10 frames in"));
+}
+
+TEST_F(Tune, RunsWithoutAHomeGoOnWithTheDefaultsAndTuneDoesNot) {
+  make_stamped_clip(file("in.mkv"), 10, 160, 120);
+  const std::string run = fmt::format("run '{}' -o null --tuned", file("in.mkv"));
+  ASSERT_EQ(framelane_in("-u HOME -u XDG_CONFIG_HOME", run), 0) << err();
+  EXPECT_THAT(err(), HasSubstr("set XDG_CONFIG_HOME or HOME: going on with the defaults"));
+  EXPECT_THAT(err(), HasSubstr("10 frames in"));
+  EXPECT_EQ(framelane_in("-u HOME -u XDG_CONFIG_HOME", fmt::format("tune '{}'", kClip)), 4);
+}
+
+TEST_F(Tune, RunsGoOnWithTheDefaultsWhereTheStoreCannotBeRead) {
+  make_stamped_clip(file("in.mkv"), 10, 160, 120);
+  fs::create_directories(file("config/framelane"));
+  fs::create_symlink("tuned.json", store());  // to itself, which stops root, too
+  ASSERT_EQ(framelane(fmt::format("run '{}' -o null --tuned", file("in.mkv"))), 0) << err();
+  EXPECT_THAT(err(), HasSubstr(store()));
+  EXPECT_THAT(err(), HasSubstr("going on with the defaults"));
+  EXPECT_THAT(err(), HasSubstr("10 frames in"));
+}
+
+TEST_F(Tune, AStoppedSweepLeavesWhatTheSearchFound) {
+  const std::string command = fmt::format(
+      "echo $$; exec env FRAMELANE_DEVICE=cpu XDG_CONFIG_HOME='{}' '{}' tune '{}' --budget 2 --sweep --json '{}' "
+      "</dev/null 2>&1 >'{}'",
+      file("config"), FRAMELANE_PROGRAM, kClip, file("tune.json"), file("out"));
+  std::FILE* program = popen(command.c_str(), "r");
+  ASSERT_NE(program, nullptr);
+  std::array<char, 1000> line{};
+  ASSERT_NE(std::fgets(line.data(), line.size(), program), nullptr);
+  const auto id = static_cast<pid_t>(std::stol(line.data()));
+  bool sweeping = false;
+  while (std::fgets(line.data(), line.size(), program) != nullptr) {
+    if (sweeping || std::string(line.data()).find("sweep: ") == std::string::npos) continue;
+    sweeping = true;
+    kill(id, SIGINT);
+  }
+  const int status = pclose(program);
+  EXPECT_TRUE(sweeping);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_THAT(out(), HasSubstr("choice: "));
+  const Json json = Json::parse(content(file("tune.json")));
+  EXPECT_EQ(json["sweep"], nullptr);
+  const Json stored = Json::parse(content(store()))["entries"];
+  ASSERT_EQ(stored.size(), 1);
+  EXPECT_EQ(stored[0]["fps"], json["search"]["fps"]);
+  EXPECT_EQ(stored[0]["slots"], json["search"]["choice"]["slots"]);
 }
 
 TEST_F(Tune, WhatCannotBeTunedIsOneLine) {
