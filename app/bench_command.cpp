@@ -42,7 +42,7 @@ class Bench {
     } else {
       run_frames();
     }
-    return stop_asked() ? 128 + stop_signal() : 0;
+    return exit_status_of_stop();
   }
 
  private:

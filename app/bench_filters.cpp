@@ -9,11 +9,11 @@
 #include <random>
 #include <utility>
 
-#include "app/median.h"
 #include "app/npp.h"
 #include "kernels/filter_chain.h"
 #include "kernels/filter_registry.h"
 #include "kernels/geometry/plane_copy.h"
+#include "pipeline/median.h"
 
 namespace framelane {
 namespace {

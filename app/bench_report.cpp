@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "app/stats_report.h"
 #include "app/version.h"
+#include "pipeline/cpu_cores.h"
 
 namespace framelane {
 namespace {
@@ -46,7 +46,7 @@ std::string heading(const BenchFacts& facts, const BenchFrames& frames) {
 std::string ceilings_text(const Ceilings& ceilings) {
   if (!ceilings.copies) {
     return fmt::format("ceiling: filters alone on {} cores {} ms a frame (memory is shared: nothing is copied)\n",
-                       std::max(1U, std::thread::hardware_concurrency()), ms_text(ceilings.kernels.median_ms));
+                       cpu_cores(), ms_text(ceilings.kernels.median_ms));
   }
   const auto copy = [](const char* name, const MeasuredTime& time, std::size_t bytes) {
     return fmt::format("{} {} ms ({:.1f} GB/s), ", name, ms_text(time.median_ms),

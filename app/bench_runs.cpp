@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/compare_runs.h"
+#include "app/frame_plan.h"
 #include "kernels/errors.h"
 
 namespace framelane {
@@ -20,24 +20,12 @@ constexpr std::size_t kMostKeptFrames = 128;
 /** What a run takes, about, and a trial that tells the frame time well enough to plan by it. */
 constexpr double kRun_ms = 300;
 constexpr double kTrial_ms = 60;
-constexpr std::int64_t kTrialFrames = 10;
-/** The recorder keeps 65,536. */
-constexpr std::int64_t kMostFrames = 50'000;
 constexpr std::int64_t kSyncWarmUp = 2;
 
 /** The system and other programs keep the rest. */
 constexpr double kShareOfMemory = 0.75;
 
 constexpr double kGigabyte = 1e9;
-
-double frame_ms(const ModeRound& run) {
-  const std::size_t counted = run.records.size() - run.warm_up_frames - run.tail_frames;
-  return counted_window(run).ms() / static_cast<double>(counted);
-}
-
-std::int64_t frames_for(double run_ms, double frame_ms) {
-  return std::clamp(static_cast<std::int64_t>(run_ms / frame_ms), kTrialFrames, kMostFrames);
-}
 
 /** All modes at one depth of the ring. `setup` and `kept` outlive it. */
 class RingRuns {
@@ -90,11 +78,8 @@ std::optional<ModeRound> RingRuns::run(ModePlan& plan) {
   TransportResult result = run_transport(kept_, options, setup_.stop);
   if (setup_.stop && setup_.stop()) return std::nullopt;
   plan.graphs = result.cuda_graphs ? CudaGraphs::kOn : CudaGraphs::kOff;
-  ModeRound round;
-  round.mode = plan.mode;
-  round.records = std::move(result.records);
-  round.warm_up_frames = static_cast<std::size_t>(plan.frames.warm_up);
-  round.tail_frames = static_cast<std::size_t>(plan.frames.tail);
+  ModeRound round{plan.mode, std::move(result.records)};
+  apply(round, plan.frames);
   return round;
 }
 
@@ -109,11 +94,11 @@ bool RingRuns::plan() {
 
 bool RingRuns::plan_mode(ModePlan& plan) {
   tell(plan, "trial");
-  plan.frames = frame_plan(plan.mode, kTrialFrames);
+  plan.frames = frame_plan(plan.mode, kLeastFrames);
   std::optional<ModeRound> trial = run(plan);
   if (!trial) return false;
   double ms = frame_ms(*trial);
-  if (ms * kTrialFrames < kTrial_ms) {
+  if (ms * kLeastFrames < kTrial_ms) {
     plan.frames = frame_plan(plan.mode, frames_for(kTrial_ms, ms));
     trial = run(plan);
     if (!trial) return false;

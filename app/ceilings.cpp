@@ -5,10 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <numeric>
-#include <thread>
 #include <utility>
 
-#include "app/median.h"
+#include "pipeline/cpu_cores.h"
+#include "pipeline/median.h"
+#include "pipeline/plan_passes.h"
 #include "pipeline/transport.h"
 
 namespace framelane {
@@ -160,30 +161,13 @@ class ChainMeter::Lane {
     const FrameView dst = view_frame(chain_.output_format(), block(results_, frame_));
     const FilterPlan& plan =
         chain_.plan(chain_.enabled_at(~std::uint64_t{0}, frame_, static_cast<double>(frame_) * kFrame_s));
-    if (plan.steps.empty()) return copy_planes(dst, src);
-    FilterArguments arguments;
-    arguments.dst = src;
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      arguments.src = arguments.dst;
-      arguments.dst = i + 1 == plan.steps.size()
-                          ? dst
-                          : view_frame(plan.steps[i].dst_format, intermediate_[i % intermediate_.size()].get());
-      enqueue_step(plan.steps[i], arguments);
-    }
+    for_each_pass(*stream_, plan, dst, src, intermediate_,
+                  [this](const PlanStep& step, const FilterArguments& arguments) { enqueue_step(step, arguments); });
     ++frame_;
   }
 
  private:
-  void copy_planes(const FrameView& dst, const FrameView& src) {
-    for (int plane = 0; plane < src.format.pixel.plane_count(); ++plane) {
-      stream_->copy_plane(dst.planes[plane], src.planes[plane], src.format.row_bytes(plane));
-    }
-    ++frame_;
-  }
-
   void enqueue_step(const PlanStep& step, FilterArguments arguments) {
-    arguments.src.format = step.src_format;
-    arguments.dst.format = step.dst_format;
     arguments.scratch = scratch_.get();
     if (step.state >= 0) {
       arguments.state = states_[static_cast<std::size_t>(step.state)].get();
@@ -206,7 +190,7 @@ class ChainMeter::Lane {
 namespace {
 
 std::size_t lane_count(const Device& device) {
-  return device.shares_host_memory() ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+  return device.shares_host_memory() ? static_cast<std::size_t>(cpu_cores()) : 1;
 }
 
 /** What a filter takes may depend on what it sees. */

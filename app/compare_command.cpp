@@ -122,8 +122,6 @@ void tell_start(const CompareOptions& options, const CompareSetup& setup) {
                options.chain.empty() ? "no filter" : options.chain, setup.rounds);
 }
 
-int exit_status() { return stop_signal() == 0 ? 0 : 128 + stop_signal(); }
-
 }  // namespace
 
 int run_compare(const CompareOptions& options, Console& console) {
@@ -132,7 +130,7 @@ int run_compare(const CompareOptions& options, Console& console) {
   const CompareSetup setup = setup_of(options, console);
   tell_start(options, setup);
   const EndToEnd end_to_end = compare_end_to_end(setup);
-  if (end_to_end.rounds == 0) return exit_status();
+  if (end_to_end.rounds == 0) return exit_status_of_stop();
   if (end_to_end.too_short) spdlog::warn("{}", too_short_text(options, end_to_end.plan));
   CompareFacts facts = facts_of(setup, end_to_end);
   if (stop_signal() == 0) {
@@ -145,7 +143,7 @@ int run_compare(const CompareOptions& options, Console& console) {
       is_standard_output(options.json) || is_standard_output(options.report) || is_standard_output(options.trace);
   if (!stdout_taken) write_stdout(compare_text(facts));
   write_reports(options, facts);
-  return exit_status();
+  return exit_status_of_stop();
 }
 
 }  // namespace framelane

@@ -44,19 +44,10 @@ std::span<const FrameRecord> shown_frames(const std::vector<FrameRecord>& record
   return std::span(records).subspan((records.size() - shown) / 2, shown);
 }
 
-TimePoint first_begin(std::span<const FrameRecord> records) {
-  TimePoint first = TimePoint::max();
-  for (const FrameRecord& record : records) {
-    for (const Span& span : record.spans) {
-      if (span.happened()) first = std::min(first, span.begin);
-    }
-  }
-  return first;
-}
-
 Json timeline_json(const std::vector<FrameRecord>& records) {
   const auto shown = shown_frames(records);
-  const TimePoint zero = first_begin(shown);
+  TimePoint zero = TimePoint::max();
+  for (const FrameRecord& record : shown) zero = std::min(zero, record.begin());
   Json timeline = Json::array();
   for (const FrameRecord& record : shown) {
     Json spans = Json::object();

@@ -6,9 +6,10 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
-#include <thread>
 #include <utility>
 
+#include "app/pipeline_stop.h"
+#include "pipeline/decoder.h"
 #include "pipeline/transport.h"
 
 namespace framelane {
@@ -19,10 +20,6 @@ constexpr double kEndToEndRun_ms = 700;
 constexpr double kTransportRun_ms = 300;
 /** A trial this long tells the frame time well enough to plan by it. */
 constexpr double kTransportTrial_ms = 60;
-/** Chains that take seconds a frame are told from few frames. */
-constexpr std::int64_t kLeastFrames = 10;
-/** The recorder keeps 65,536. */
-constexpr std::int64_t kMostFrames = 50'000;
 /** Encoders that look ahead (x264's veryfast: 10 frames and some a thread) take their first frames at once. */
 constexpr std::int64_t kEncoderLookahead = 40;
 /** CPU time over less than this is rather the kernel's bookkeeping than ours. */
@@ -30,39 +27,11 @@ constexpr double kTellsCpu_ms = 90;
 /** Frames kept for transport: more than a CPU's cache holds, and no more memory than this. */
 constexpr int kKeptFrames = 48;
 constexpr std::size_t kKeptBytes = std::size_t{512} << 20;
-/** An input that is still being read this long after a stop was asked for is interrupted. */
-constexpr std::chrono::milliseconds kReadGrace{1000};
-
 /** Of all threads, user and system. */
 double process_cpu_s() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-std::int64_t frames_for(double run_ms, double frame_ms) {
-  return std::clamp(static_cast<std::int64_t>(run_ms / frame_ms), kLeastFrames, kMostFrames);
-}
-
-/** The first frame was decoded while the pipeline was being built; where it counts, that wait does not. */
-void close_gap_of_setup(FrameRecord& first) {
-  Span& decode = first[Stage::kDecode];
-  const Clock::duration gap = first[Stage::kPreprocess].begin - decode.end;
-  decode.begin += gap;
-  decode.end += gap;
-}
-
-void apply(ModeRound& run, const FramePlan& plan) {
-  run.warm_up_frames = static_cast<std::size_t>(plan.warm_up);
-  run.tail_frames = static_cast<std::size_t>(plan.tail);
-  if (plan.warm_up == 0) close_gap_of_setup(run.records.front());
-}
-
-double frame_ms(const ModeRound& run) {
-  const std::size_t counted = run.records.size() - run.warm_up_frames - run.tail_frames;
-  return counted_window(run).ms() / static_cast<double>(counted);
 }
 
 /** The fastest as a rule: runs are planned by it. */
@@ -105,7 +74,9 @@ class PipelineRun {
   /** While `plan`'s counted frames passed. */
   double cpu_s(const FramePlan& plan) const;
   /** True where there were fewer frames than the limit, and nobody ended the run. */
-  bool reached_end() const { return !stop_asked_ && !(frame_limit_ && pipeline_.status().frames_in == *frame_limit_); }
+  bool reached_end() const {
+    return !stop_.asked() && !(frame_limit_ && pipeline_.status().frames_in == *frame_limit_);
+  }
   const Pipeline& pipeline() const { return pipeline_; }
 
  private:
@@ -120,7 +91,6 @@ class PipelineRun {
     hooks.decorate = [this](const FinishedFrame&) { stamps_s_.push_back(process_cpu_s()); };
     return hooks;
   }
-  void ask_to_stop();
   bool knows_enough(std::int64_t warm_up);
 
   struct Mark {
@@ -132,9 +102,9 @@ class PipelineRun {
   const std::optional<std::int64_t> frame_limit_;
   std::vector<double> stamps_s_;
   double begin_s_ = 0;
-  std::optional<TimePoint> stop_asked_;
   std::optional<Mark> warm_;  // of a trial: when its warm-up was over
   Pipeline pipeline_;
+  PipelineStop stop_{pipeline_};
 };
 
 ModeRound PipelineRun::run(const std::string& label, std::optional<std::int64_t> trial_warm_up) {
@@ -142,7 +112,8 @@ ModeRound PipelineRun::run(const std::string& label, std::optional<std::int64_t>
   pipeline_.start();
   tell(setup_, label);
   while (!pipeline_.wait_for(std::chrono::milliseconds(50))) {
-    if (stopped(setup_) || (trial_warm_up && knows_enough(*trial_warm_up))) ask_to_stop();
+    if (stopped(setup_) || (trial_warm_up && knows_enough(*trial_warm_up))) stop_.ask();
+    stop_.follow_up();
     tell(setup_, fmt::format("{}, {} frames", label, pipeline_.status().frames_out));
   }
   pipeline_.finish();
@@ -150,15 +121,6 @@ ModeRound PipelineRun::run(const std::string& label, std::optional<std::int64_t>
   run.mode = pipeline_.status().mode;
   run.records = pipeline_.recorder().all();
   return run;
-}
-
-void PipelineRun::ask_to_stop() {
-  if (!stop_asked_) {
-    stop_asked_ = Clock::now();
-    pipeline_.request_stop();
-  } else if (Clock::now() - *stop_asked_ > kReadGrace) {
-    pipeline_.interrupt_input();
-  }
 }
 
 bool PipelineRun::knows_enough(std::int64_t warm_up) {
@@ -176,9 +138,8 @@ double PipelineRun::cpu_s(const FramePlan& plan) const {
  *  at the speed of its output. */
 std::int64_t warm_up_frames(const CompareSetup& setup, int slots) {
   const int asked = setup.pipeline.input.decoder_threads;
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const bool encodes = setup.pipeline.output.url != "null";
-  return (asked > 0 ? asked : std::min(cores, 16)) + slots + (encodes ? kEncoderLookahead : 0);
+  return (asked > 0 ? asked : default_decoder_threads()) + slots + (encodes ? kEncoderLookahead : 0);
 }
 
 class EndToEndRuns {
@@ -326,19 +287,6 @@ std::optional<ModeRound> TransportRuns::run_mode(Mode mode, const std::string& l
 }
 
 }  // namespace
-
-FramePlan fitted(const FramePlan& wish, std::int64_t available) {
-  if (available >= wish.total()) return wish;
-  const std::int64_t left = available - wish.warm_up - wish.tail;
-  if (left >= std::min(kSteadyFrames, wish.counted)) return {wish.warm_up, left, wish.tail};
-  const std::int64_t warm_up = std::min(wish.warm_up, available / 4);
-  return {warm_up, std::min(wish.counted, available - warm_up), 0};
-}
-
-std::vector<Mode> turned(std::vector<Mode> modes, int round) {
-  std::ranges::rotate(modes, modes.begin() + round % static_cast<std::ptrdiff_t>(modes.size()));
-  return modes;
-}
 
 EndToEnd compare_end_to_end(const CompareSetup& setup) { return EndToEndRuns(setup).run(); }
 

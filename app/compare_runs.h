@@ -8,31 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "app/frame_plan.h"
 #include "app/mode_table.h"
 #include "kernels/frame.h"
 #include "pipeline/pipeline.h"
 
 namespace framelane {
-
-/** Frames of one run, in their order. */
-struct FramePlan {
-  std::int64_t warm_up = 0;  ///< fill decoder and ring
-  std::int64_t counted = 0;
-  std::int64_t tail = 0;  ///< keep them full until the last counted frame has left
-  std::int64_t total() const { return warm_up + counted + tail; }
-  bool operator==(const FramePlan&) const = default;
-};
-
-/** A run has at least this many counted frames, or is called too short. Transport counts no fewer, where fewer were
- *  asked for. */
-inline constexpr std::int64_t kSteadyFrames = 30;
-
-/** `wish`, where the input has only `available` frames (at least 1): fewer are counted; where that would leave less
- * than kSteadyFrames, nearly all are, behind a short warm-up and without a tail. */
-FramePlan fitted(const FramePlan& wish, std::int64_t available);
-
-/** The modes' order in round `round`: turned by one from round to round, so that none always comes first. */
-std::vector<Mode> turned(std::vector<Mode> modes, int round);
 
 struct CompareSetup {
   /** What every run has in common; its mode and frame limit are set for each run. Its output may be replaced: every run

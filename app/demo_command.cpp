@@ -90,7 +90,7 @@ int run_demo(const DemoOptions& options, Console& console) {
   install_signal_handlers();
   for (const Mode mode : kModes) {
     videos.push_back(run_mode(options, mode, device));
-    if (stop_signal() != 0) return 128 + stop_signal();
+    if (stop_signal() != 0) return exit_status_of_stop();
   }
   const std::string page = demo_file(options, "demo-compare.html");
   const std::string timeline = demo_file(options, "demo-trace.json");

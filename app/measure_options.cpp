@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "app/frame_plan.h"
 #include "app/option_values.h"
 #include "kernels/errors.h"
 
@@ -48,12 +49,9 @@ void declare_cuda_graphs(Declarations& declare, CudaGraphs& graphs) {
       "launch a frame's work as one captured graph (auto: where that is faster)");
 }
 
-/** The recorder keeps 65,536 frames, those before and behind the counted ones too. */
-constexpr std::int64_t kMostFramesARound = 50'000;
-
 void declare_frames_a_round(Declarations& declare, std::optional<std::int64_t>& frames) {
   declare.value(
-      "--frames", "N", [&](const std::string& text) { frames = parse_integer(text, 1, kMostFramesARound); },
+      "--frames", "N", [&](const std::string& text) { frames = parse_integer(text, 1, kMostFrames); },
       "frames of each round and mode (as many as take some tenths of a second)");
 }
 

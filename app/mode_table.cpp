@@ -6,10 +6,10 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
-#include "app/median.h"
+#include "pipeline/cpu_cores.h"
+#include "pipeline/median.h"
 
 namespace framelane {
 namespace {
@@ -24,30 +24,14 @@ std::span<const FrameRecord> counted_records(const ModeRound& round) {
       .subspan(round.warm_up_frames, round.records.size() - round.warm_up_frames - round.tail_frames);
 }
 
-TimePoint first_begin(const FrameRecord& record) {
-  TimePoint first = record.left();
-  for (const Span& span : record.spans) {
-    if (span.happened()) first = std::min(first, span.begin);
-  }
-  return first;
-}
-
 /** Share of `window` in which at least one frame, counted or not, was in `stage`. */
 double busy_share(std::span<const FrameRecord> records, Stage stage, const Span& window) {
-  std::vector<Span> spans;
+  std::vector<Span> within;
   for (const FrameRecord& record : records) {
-    if (record[stage].happened()) spans.push_back(record[stage]);
+    if (!record[stage].happened()) continue;
+    within.push_back({std::max(record[stage].begin, window.begin), std::min(record[stage].end, window.end)});
   }
-  std::ranges::sort(spans, {}, &Span::begin);
-  Clock::duration covered{};
-  TimePoint covered_to = window.begin;
-  for (const Span& span : spans) {
-    const TimePoint begin = std::max(span.begin, covered_to);
-    const TimePoint end = std::min(span.end, window.end);
-    if (end > begin) covered += end - begin;
-    covered_to = std::max(covered_to, end);
-  }
-  return milliseconds(covered) / window.ms();
+  return milliseconds(covered_by(std::move(within))) / window.ms();
 }
 
 /** Of one run; `records`, and what needs other runs, is still empty. */
@@ -57,7 +41,7 @@ ModeFigures figures_of(const ModeRound& round) {
   const auto frames = static_cast<double>(counted.size());
   ModeFigures figures;
   figures.mode = round.mode;
-  figures.frame_ms = window.ms() / frames;
+  figures.frame_ms = frame_ms(round);
   figures.cpu_ms = 1000 * round.cpu_s / frames;
   for (const FrameRecord& record : counted) figures.submit_ms += record.submit.ms() / frames;
   for (const Stage stage : kStages) {
@@ -141,7 +125,7 @@ void set_bounds(ModeTable& table) {
   const auto& serial = sync == nullptr ? table.alone_ms : sync->stage_ms;
   table.serial_ms = std::accumulate(serial.begin(), serial.end(), 0.0);
   set_slowest(table);
-  table.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  table.cores = cpu_cores();
   table.cores_ms = table.fastest().cpu_ms / table.cores;
 }
 
@@ -150,8 +134,12 @@ void set_bounds(ModeTable& table) {
 Span counted_window(const ModeRound& round) {
   const std::span<const FrameRecord> counted = counted_records(round);
   const TimePoint begin =
-      round.warm_up_frames == 0 ? first_begin(counted.front()) : round.records[round.warm_up_frames - 1].left();
+      round.warm_up_frames == 0 ? counted.front().begin() : round.records[round.warm_up_frames - 1].left();
   return {begin, counted.back().left()};
+}
+
+double frame_ms(const ModeRound& round) {
+  return counted_window(round).ms() / static_cast<double>(counted_records(round).size());
 }
 
 const ModeFigures& ModeTable::fastest() const { return *std::ranges::min_element(modes, {}, &ModeFigures::frame_ms); }

@@ -26,6 +26,8 @@ struct ModeRound {
 /** From the last frame before the counted ones to the last of these, as they left. Without a warm-up it begins where
  *  the first counted frame does. Throws std::invalid_argument where no frame is counted. */
 Span counted_window(const ModeRound& round);
+/** Mean time between the counted frames. Throws as counted_window() does. */
+double frame_ms(const ModeRound& round);
 
 /** One mode over all its rounds: medians of the rounds. Times are ms a frame. */
 struct ModeFigures {

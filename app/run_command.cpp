@@ -14,6 +14,7 @@
 #include "app/device_choice.h"
 #include "app/keys.h"
 #include "app/overlay.h"
+#include "app/pipeline_stop.h"
 #include "app/preview_window.h"
 #include "app/progress.h"
 #include "app/report_file.h"
@@ -30,9 +31,6 @@ using std::chrono::milliseconds;
 
 /** False in a build without SDL2: `if constexpr` keeps calls into preview_window.cpp out of it. */
 constexpr bool kHasPreview = FRAMELANE_HAS_SDL != 0;
-
-/** An input that is still being read this long after a stop was asked for is interrupted. */
-constexpr milliseconds kReadGrace{1000};
 
 void check_standard_streams(const PipelineOptions& run) {
   if (run.input.url == "-" && isatty(STDIN_FILENO) == 1) {
@@ -99,7 +97,6 @@ class Session {
   void tell_start() const;
   void tell_end() const;
   void finish();
-  void begin_stop();
   void follow_signals();
   void follow_keys();
   void act(const KeyBinding& binding, char key);
@@ -112,10 +109,9 @@ class Session {
   Overlay overlay_;
   Preview preview_;
   Pipeline pipeline_;
+  PipelineStop stop_{pipeline_};
   Progress progress_;
   std::optional<TerminalKeys> keys_;
-  std::optional<Clock::time_point> stop_asked_;
-  bool input_interrupted_ = false;
 };
 
 /** Filled in once all members are there: the encoder thread calls them after start(). */
@@ -134,7 +130,7 @@ PipelineHooks Session::hooks() {
 }
 
 int Session::run() {
-  if (const int signal = stop_signal(); signal != 0) return 128 + signal;
+  if (stop_signal() != 0) return exit_status_of_stop();
   if (options_.preview) preview_ = open_preview(options_);
   if (options_.keys && !pipeline_.input().is_stdin()) keys_.emplace();
   tell_start();
@@ -151,7 +147,7 @@ int Session::run() {
   if (!options_.trace.empty()) {
     write_trace(options_.trace, {{"", pipeline_.recorder().all()}}, {run_.device->name(), options_.chain});
   }
-  return stop_signal() == 0 ? 0 : 128 + stop_signal();
+  return exit_status_of_stop();
 }
 
 void Session::finish() {
@@ -188,21 +184,9 @@ void Session::tell_end() const {
                facts.elapsed_s > 0 ? static_cast<double>(facts.frames) / facts.elapsed_s : 0.0, facts.dropped);
 }
 
-void Session::begin_stop() {
-  if (stop_asked_) return;
-  stop_asked_ = Clock::now();
-  pipeline_.request_stop();
-  pipeline_.set_paused(false);
-}
-
 void Session::follow_signals() {
-  if (stop_signal() != 0) begin_stop();
-  if (!stop_asked_ || input_interrupted_) return;
-  const bool may_never_end = pipeline_.input().is_live() || pipeline_.input().is_stdin();
-  if (may_never_end || Clock::now() - *stop_asked_ > kReadGrace) {
-    pipeline_.interrupt_input();
-    input_interrupted_ = true;
-  }
+  if (stop_signal() != 0) stop_.ask();
+  stop_.follow_up();
 }
 
 void Session::follow_keys() {
@@ -219,14 +203,14 @@ void Session::follow_keys() {
 void Session::act(const KeyBinding& binding, char key) {
   switch (binding.action) {
     case KeyAction::kFinish:
-      return begin_stop();
+      return stop_.ask();
     case KeyAction::kHelp:
       for (const KeyBinding& each : key_bindings()) spdlog::info("{:<9} {}", each.shown, each.help);
       return;
     case KeyAction::kPause:
-      return pipeline_.set_paused(!pipeline_.status().paused && !stop_asked_);
+      return pipeline_.set_paused(!pipeline_.status().paused && !stop_.asked());
     case KeyAction::kStep:
-      pipeline_.set_paused(!stop_asked_);
+      pipeline_.set_paused(!stop_.asked());
       return pipeline_.step();
     case KeyAction::kFullScreen:
       if (preview_.toggle_fullscreen) preview_.toggle_fullscreen();

@@ -90,6 +90,8 @@ void install_signal_handlers() {
 
 int stop_signal() { return first_signal; }
 
+int exit_status_of_stop() { return stop_signal() == 0 ? 0 : 128 + stop_signal(); }
+
 const char* signal_name(int signal) {
   switch (signal) {
     case SIGINT:

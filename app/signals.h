@@ -13,6 +13,9 @@ void install_signal_handlers();
 /** The signal that asked for a stop, or 0. Thread: any. */
 int stop_signal();
 
+/** The exit status of a command that ends now: 128 + stop_signal(), or 0. */
+int exit_status_of_stop();
+
 /** "SIGINT", "SIGTERM" or "SIGHUP". */
 const char* signal_name(int signal);
 

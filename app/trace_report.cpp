@@ -221,13 +221,10 @@ void RunWriter::write_ring(TimePoint point, int slots_in_use) {
 /** Where the first span of all begins. */
 TimePoint first_begin(const std::vector<TraceRun>& runs) {
   TimePoint first = TimePoint::max();
-  const auto take = [&](const Span& span) {
-    if (span.happened()) first = std::min(first, span.begin);
-  };
   for (const TraceRun& run : runs) {
     for (const FrameRecord& record : run.records) {
-      std::ranges::for_each(record.spans, take);
-      take(record.submit);
+      first = std::min(first, record.begin());
+      if (record.submit.happened()) first = std::min(first, record.submit.begin);
     }
   }
   return first;

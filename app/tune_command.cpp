@@ -8,7 +8,6 @@
 #include <chrono>
 #include <ctime>
 #include <optional>
-#include <thread>
 
 #include "app/device_choice.h"
 #include "app/report_file.h"
@@ -21,14 +20,13 @@
 #include "app/tuning_sweep.h"
 #include "app/version.h"
 #include "kernels/errors.h"
+#include "pipeline/cpu_cores.h"
 
 namespace framelane {
 namespace {
 
 constexpr double kBudgetGpuS = 30;
 constexpr double kBudgetCpuS = 60;  // slower, so that a run needs longer for as many frames
-
-double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 /** Status line and log lines while it measures. */
 class TuneProgress {
@@ -77,8 +75,7 @@ TuningSpace space_of(const MeasuredRuns& runs, const TuningTraits& traits) {
 
 TuningTraits traits_of(const MeasuredRuns& runs) {
   const Device& device = runs.device();
-  return {device.has_graphs(), device.copy_engines(), frame_layout(runs.format()).bytes,
-          static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U))};
+  return {device.has_graphs(), device.copy_engines(), frame_layout(runs.format()).bytes, cpu_cores()};
 }
 
 TuneReport describe_runs(const TuneOptions& options, const MeasuredRuns& runs, double budget_s) {
@@ -168,7 +165,7 @@ int run_tune(const TuneOptions& options, Console& console) {
     report->stored = store->file().string();
   }
   if (report) tell(*report, options.json);
-  return stop_signal() == 0 ? 0 : 128 + stop_signal();
+  return exit_status_of_stop();
 }
 
 }  // namespace framelane

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "app/median.h"
 #include "app/stats_report.h"
 #include "app/version.h"
+#include "pipeline/median.h"
 
 namespace framelane {
 namespace {

@@ -36,8 +36,6 @@ constexpr std::size_t kMostRepeats = 8;
 constexpr double kPatience = 3;
 constexpr std::size_t kLeastFramesOfSlow = 8;
 
-double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 /** How one run went. */
 struct RunOutcome {
   std::vector<FrameRecord> records;

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "app/median.h"
+#include "pipeline/median.h"
 
 namespace framelane {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/median.h"
+#include "pipeline/median.h"
 
 namespace framelane {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "kernels/errors.h"
 #include "kernels/frame.h"
+#include "pipeline/cpu_cores.h"
 #include "pipeline/pixel_format.h"
 #include "pipeline/thread_priority.h"
 
@@ -82,7 +83,7 @@ int open_codec(AVCodecContext& context, const AVCodec& codec, bool below_pipelin
 
 }  // namespace
 
-int default_decoder_threads() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U)); }
+int default_decoder_threads() { return std::min(cpu_cores(), 16); }
 
 const AVCodec* find_decoder(const AVStream& stream) {
   const AVCodecID id = stream.codecpar->codec_id;

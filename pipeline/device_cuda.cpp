@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/delay.h"
 #include "kernels/errors.h"
+#include "pipeline/cuda_graph.h"
 #include "pipeline/device.h"
 
 namespace framelane {
@@ -124,91 +124,6 @@ class CudaTimedEvent : public TimedEvent, public CudaEventBase {
 
  private:
   std::shared_ptr<EventClock> clock_;
-};
-
-/** A copy between host and device as it was captured. */
-struct CapturedCopy {
-  void* device = nullptr;
-  std::size_t bytes = 0;  ///< 0: there was none
-};
-
-/** Owns a captured graph. */
-class GraphHandle {
- public:
-  explicit GraphHandle(cudaGraph_t graph) : graph_(graph) {}
-  ~GraphHandle() { static_cast<void>(cudaGraphDestroy(graph_)); }
-  GraphHandle(const GraphHandle&) = delete;
-  GraphHandle& operator=(const GraphHandle&) = delete;
-  cudaGraph_t get() const { return graph_; }
-
-  /** The node that copies between the host and `device`. */
-  cudaGraphNode_t find_copy(const void* device) const {
-    std::size_t count = 0;
-    FRAMELANE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
-    std::vector<cudaGraphNode_t> nodes(count);
-    FRAMELANE_CUDA(cudaGraphGetNodes(graph_, nodes.data(), &count));
-    for (const cudaGraphNode_t node : nodes) {
-      cudaGraphNodeType type{};
-      FRAMELANE_CUDA(cudaGraphNodeGetType(node, &type));
-      if (type != cudaGraphNodeTypeMemcpy) continue;
-      cudaMemcpy3DParms copy{};
-      FRAMELANE_CUDA(cudaGraphMemcpyNodeGetParams(node, &copy));
-      const bool within_device = copy.kind == cudaMemcpyDeviceToDevice;
-      if (!within_device && (copy.dstPtr.ptr == device || copy.srcPtr.ptr == device)) return node;
-    }
-    throw DeviceError("CUDA: the captured graph has no node that copies the frame");
-  }
-
- private:
-  cudaGraph_t graph_;
-};
-
-/** An executable graph, with the graph that it was made from: its nodes name those of the executable. */
-class CudaGraph : public WorkGraph {
- public:
-  CudaGraph(cudaGraph_t graph, CapturedCopy up, CapturedCopy down)
-      : graph_(graph),
-        up_(up),
-        down_(down),
-        up_node_(up.bytes > 0 ? graph_.find_copy(up.device) : nullptr),
-        down_node_(down.bytes > 0 ? graph_.find_copy(down.device) : nullptr) {
-    FRAMELANE_CUDA(cudaGraphInstantiate(&executable_, graph, 0));
-  }
-  ~CudaGraph() override { static_cast<void>(cudaGraphExecDestroy(executable_)); }
-  CudaGraph(const CudaGraph&) = delete;
-  CudaGraph& operator=(const CudaGraph&) = delete;
-
-  /** False where `graph` has another shape. */
-  bool update(const GraphHandle& graph, CapturedCopy up, CapturedCopy down) {
-    cudaGraphExecUpdateResultInfo result{};
-    if (cudaGraphExecUpdate(executable_, graph.get(), &result) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return false;
-    }
-    up_ = up;
-    down_ = down;
-    return true;
-  }
-
-  void launch(const std::byte* up, std::byte* down, cudaStream_t stream) {
-    if (up_node_ != nullptr) {
-      FRAMELANE_CUDA(
-          cudaGraphExecMemcpyNodeSetParams1D(executable_, up_node_, up_.device, up, up_.bytes, cudaMemcpyHostToDevice));
-    }
-    if (down_node_ != nullptr) {
-      FRAMELANE_CUDA(cudaGraphExecMemcpyNodeSetParams1D(executable_, down_node_, down, down_.device, down_.bytes,
-                                                        cudaMemcpyDeviceToHost));
-    }
-    FRAMELANE_CUDA(cudaGraphLaunch(executable_, stream));
-  }
-
- private:
-  GraphHandle graph_;
-  cudaGraphExec_t executable_ = nullptr;
-  CapturedCopy up_;
-  CapturedCopy down_;
-  cudaGraphNode_t up_node_;
-  cudaGraphNode_t down_node_;
 };
 
 class CudaStream : public Stream {

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "kernels/errors.h"
@@ -63,14 +62,7 @@ FramePath::~FramePath() {
   threads_.clear();
 }
 
-AvFrame FramePath::output_template() {
-  const FrameFormat& format = chain_.output_format();
-  AvFrame frame = allocate_frame(results_, format);
-  if (av_frame_copy_props(frame.get(), first_.get()) < 0) throw std::bad_alloc();
-  tag_frame(*frame, format);
-  frame->sample_aspect_ratio = {format.sample_aspect.num, format.sample_aspect.den};
-  return frame;
-}
+AvFrame FramePath::output_template() { return allocate_result(results_, chain_.output_format(), *first_); }
 
 void FramePath::start(FrameSink& sink) {
   first_.reset();

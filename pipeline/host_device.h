@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "pipeline/cpu_cores.h"
 #include "pipeline/device.h"
 #include "pipeline/host_queue.h"
 
@@ -32,7 +33,7 @@ class HostDevice : public Device {
   static void set_filter_threads(int count);
 
  private:
-  int threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  int threads_ = cpu_cores();
   std::mutex mutex_;
   int queues_created_ = 0;
   std::vector<std::weak_ptr<HostQueue>> queues_;

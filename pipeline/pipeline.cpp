@@ -33,16 +33,8 @@ FirstFrame read_first_frame(MediaInput& input, const std::string& url) {
 }
 
 FramePathOptions path_options(const PipelineOptions& options, bool live) {
-  FramePathOptions path;
-  path.device = options.device;
-  path.filters = options.filters;
-  path.mode = options.mode;
-  path.switch_at = options.switch_at;
-  path.slots = options.slots;
+  FramePathOptions path = options;
   path.full_ring = full_ring(options.on_full, live);
-  path.frame_limit = options.frame_limit;
-  path.cuda_graphs = options.cuda_graphs;
-  path.stream_delay = options.stream_delay;
   return path;
 }
 

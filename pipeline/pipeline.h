@@ -3,9 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,18 +19,11 @@ namespace framelane {
 
 enum class OnFull : std::uint8_t { kDefault, kBlock, kDropOldest, kDropNewest };
 
-struct PipelineOptions {
+/** `full_ring` is decided by `on_full`. */
+struct PipelineOptions : FramePathOptions {
   MediaInputOptions input;
   MediaOutputOptions output;
-  std::vector<FilterUse> filters;
-  std::shared_ptr<Device> device;
-  Mode mode = Mode::kMultistream;
-  std::map<std::int64_t, Mode> switch_at;  ///< from that frame on, that mode
-  int slots = 0;                           ///< ring depth, 1 to 64; 0: the device's default
-  OnFull on_full = OnFull::kDefault;       ///< default: files block, live sources drop the oldest
-  std::optional<std::int64_t> frame_limit;
-  CudaGraphs cuda_graphs = CudaGraphs::kAuto;
-  StreamDelay stream_delay;  ///< for tests
+  OnFull on_full = OnFull::kDefault;  ///< default: files block, live sources drop the oldest
 };
 
 /** What the overlay and the progress line show besides times. */

@@ -32,6 +32,19 @@ AvFrame allocate_frame(HostPool& pool, const FrameFormat& format) {
   return frame;
 }
 
+AvFrame allocate_frame(HostPool& pool, const FrameFormat& format, const AVFrame& source) {
+  AvFrame frame = allocate_frame(pool, format);
+  if (av_frame_copy_props(frame.get(), &source) < 0) throw std::bad_alloc();
+  tag_frame(*frame, format);
+  return frame;
+}
+
+AvFrame allocate_result(HostPool& pool, const FrameFormat& format, const AVFrame& source) {
+  AvFrame frame = allocate_frame(pool, format, source);
+  frame->sample_aspect_ratio = {format.sample_aspect.num, format.sample_aspect.den};
+  return frame;
+}
+
 FrameFormat Preprocess::stream_format(const AVFrame& first) {
   if (planar_format(first.format)) return frame_format(first);
   AvFrame arrival = reference(first);
@@ -51,7 +64,7 @@ AvFrame Preprocess::run(AvFrame frame, const FrameFormat& format, bool needs_pin
   const bool same_planes = planar_format(frame->format) == format.pixel;
   if (same_size && same_planes && is_usable(*frame, needs_pinned)) return frame;
 
-  AvFrame usable = allocate_frame(pool_, format);
+  AvFrame usable = allocate_frame(pool_, format, *frame);
   if (same_size && same_planes) {
     av_image_copy(usable->data, usable->linesize, const_cast<const std::uint8_t**>(frame->data), frame->linesize,
                   static_cast<AVPixelFormat>(frame->format), frame->width, frame->height);
@@ -65,8 +78,6 @@ AvFrame Preprocess::run(AvFrame frame, const FrameFormat& format, bool needs_pin
     }
     converter_.convert(*usable, *frame);
   }
-  if (av_frame_copy_props(usable.get(), frame.get()) < 0) throw std::bad_alloc();
-  tag_frame(*usable, format);
   return usable;
 }
 

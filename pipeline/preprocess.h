@@ -13,6 +13,10 @@ namespace framelane {
 
 /** A frame of `format` in one block of `pool` by frame_layout(); properties unset but size, format and tags. */
 AvFrame allocate_frame(HostPool& pool, const FrameFormat& format);
+/** With the properties of `source` (times, side data), and `format`'s tags. */
+AvFrame allocate_frame(HostPool& pool, const FrameFormat& format, const AVFrame& source);
+/** What filters make of `source`: with `format`'s aspect ratio as well. */
+AvFrame allocate_result(HostPool& pool, const FrameFormat& format, const AVFrame& source);
 
 /** Makes a decoded frame into what the submitter takes: planar, of the stream's first format and size, and on a
  *  device with memory of its own in one block of host memory that the mode's copies can use. Most frames are that

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "pipeline/median.h"
+
 namespace framelane {
 namespace {
 
@@ -12,24 +14,6 @@ namespace {
 double quantile(const std::vector<double>& sorted, double q) {
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
-
-double median(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-/** Time covered by at least one of the spans. */
-Clock::duration union_of(std::vector<Span> spans) {
-  std::ranges::sort(spans, {}, &Span::begin);
-  Clock::duration covered{};
-  TimePoint end{};
-  for (const Span& span : spans) {
-    const TimePoint begin = std::max(span.begin, end);
-    if (span.end > begin) covered += span.end - begin;
-    end = std::max(end, span.end);
-  }
-  return covered;
 }
 
 /** Cuts from `span` what earlier frames' spans of the same engine cover, which end at `busy_until`. */
@@ -46,12 +30,32 @@ std::string_view stage_name(Stage stage) {
   return names[static_cast<std::size_t>(stage)];
 }
 
+TimePoint FrameRecord::begin() const {
+  TimePoint first = TimePoint::max();
+  for (const Span& span : spans) {
+    if (span.happened()) first = std::min(first, span.begin);
+  }
+  return first;
+}
+
+Clock::duration covered_by(std::vector<Span> spans) {
+  std::ranges::sort(spans, {}, &Span::begin);
+  Clock::duration covered{};
+  TimePoint end{};
+  for (const Span& span : spans) {
+    const TimePoint begin = std::max(span.begin, end);
+    if (span.end > begin) covered += span.end - begin;
+    end = std::max(end, span.end);
+  }
+  return covered;
+}
+
 TimeStatistics time_statistics(std::vector<double> times_ms) {
   if (times_ms.empty()) return {};
   std::ranges::sort(times_ms);
   const double sum = std::accumulate(times_ms.begin(), times_ms.end(), 0.0);
-  return {times_ms.size(), sum / static_cast<double>(times_ms.size()), median(times_ms), quantile(times_ms, 0.95),
-          quantile(times_ms, 0.99)};
+  return {times_ms.size(), sum / static_cast<double>(times_ms.size()), median_of_sorted(times_ms),
+          quantile(times_ms, 0.95), quantile(times_ms, 0.99)};
 }
 
 RecordSummary summarize(const std::vector<FrameRecord>& records) {
@@ -74,7 +78,7 @@ RecordSummary summarize(const std::vector<FrameRecord>& records) {
       last = std::max(last, record[stage].end);
     }
     summary.stages[index] = time_statistics(std::move(times));
-    covered_ms[index] = milliseconds(union_of(std::move(spans)));
+    covered_ms[index] = milliseconds(covered_by(std::move(spans)));
   }
   std::vector<double> frame_times;
   std::vector<double> latencies;
@@ -84,7 +88,7 @@ RecordSummary summarize(const std::vector<FrameRecord>& records) {
   }
   summary.frame_time = time_statistics(std::move(frame_times));
   summary.latency = time_statistics(std::move(latencies));
-  summary.wall_s = std::chrono::duration<double>(last - first).count();
+  summary.wall_s = seconds(last - first);
   if (summary.wall_s <= 0) return summary;
   summary.fps = static_cast<double>(records.size()) / summary.wall_s;
   summary.overlap = stages_ms / 1000 / summary.wall_s;

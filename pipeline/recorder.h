@@ -28,6 +28,8 @@ inline double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
+inline double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
 /** One stage's time of one frame; begin == end == TimePoint{} where the stage did not happen. In sync mode, where one
  *  stage waits for another, each begins where the one before ended: handing a frame from thread to thread is part of
  *  it, and the sum of the stages is the time between frames. */
@@ -50,7 +52,12 @@ struct FrameRecord {
   Span& operator[](Stage stage) { return spans[static_cast<std::size_t>(stage)]; }
   const Span& operator[](Stage stage) const { return spans[static_cast<std::size_t>(stage)]; }
   TimePoint left() const { return (*this)[Stage::kEncode].end; }
+  /** Of the first stage that happened; TimePoint::max() where none did. */
+  TimePoint begin() const;
 };
+
+/** Time covered by at least one of the spans. */
+Clock::duration covered_by(std::vector<Span> spans);
 
 /** Count, mean and quantiles of a set of times, in milliseconds; all 0 for an empty set. */
 struct TimeStatistics {

@@ -2,12 +2,13 @@
 #include "pipeline/submit_stage.h"
 
 #include <algorithm>
-#include <array>
-#include <new>
+#include <utility>
 
 #include "kernels/errors.h"
+#include "pipeline/median.h"
 #include "pipeline/nvtx.h"
 #include "pipeline/pixel_format.h"
+#include "pipeline/plan_passes.h"
 #include "pipeline/preprocess.h"
 
 extern "C" {
@@ -136,7 +137,7 @@ bool SubmitStage::graphs_are_faster(const AVFrame& frame, Mode mode) {
   constexpr double kWorthwhile = 0.97;   // of the time without
   const int frames = 4 * ring_.size();
   if (milliseconds(send_copies(frame, mode, ring_.size())) / ring_.size() > kLongFrame_ms) return false;
-  std::array<double, kPairs> ratios{};
+  std::vector<double> ratios(kPairs);
   use_graphs_ = true;
   send_copies(frame, mode, ring_.size());  // captures them
   for (double& ratio : ratios) {
@@ -145,8 +146,7 @@ bool SubmitStage::graphs_are_faster(const AVFrame& frame, Mode mode) {
     use_graphs_ = true;
     ratio = milliseconds(send_copies(frame, mode, frames)) / without_ms;
   }
-  std::ranges::nth_element(ratios, ratios.begin() + kPairs / 2);
-  return ratios[kPairs / 2] < kWorthwhile;
+  return median(std::move(ratios)) < kWorthwhile;
 }
 
 void SubmitStage::run() {
@@ -188,13 +188,8 @@ bool SubmitStage::prepare_concurrency(Mode mode) {
 }
 
 void SubmitStage::prepare_result(Slot& slot) {
-  const AVFrame& source = *slot.source;
-  const FrameFormat& format = chain_.output_format();
   results_.set_kind(slot.record.mode == Mode::kSync ? rules_.sync_memory : HostMemory::kPinned);
-  slot.result = allocate_frame(results_, format);
-  if (av_frame_copy_props(slot.result.get(), &source) < 0) throw std::bad_alloc();
-  tag_frame(*slot.result, format);
-  slot.result->sample_aspect_ratio = {format.sample_aspect.num, format.sample_aspect.den};
+  slot.result = allocate_result(results_, chain_.output_format(), *slot.source);
 }
 
 SubmitStage::Views SubmitStage::views_of(Slot& slot) {
@@ -304,26 +299,12 @@ void SubmitStage::submit_blocking(Slot& slot, const FilterPlan& plan) {
 
 void SubmitStage::run_filters(Slot& slot, const FilterPlan& plan, const Views& views, Stream& stream) {
   if (rules_.occupation.count() > 0) return stream.occupy(rules_.occupation);
-  if (plan.steps.empty()) {
-    for (int plane = 0; plane < views.src.format.pixel.plane_count(); ++plane) {
-      stream.copy_plane(views.dst.planes[plane], views.src.planes[plane], views.src.format.row_bytes(plane));
-    }
-    return;
-  }
-  FilterArguments arguments;
-  arguments.dst = views.src;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const PlanStep& step = plan.steps[i];
-    arguments.src = arguments.dst;
-    arguments.dst =
-        i + 1 == plan.steps.size() ? views.dst : view_frame(step.dst_format, slot.intermediate[i % 2].get());
-    run_step(slot, step, arguments, stream);
-  }
+  for_each_pass(
+      stream, plan, views.dst, views.src, slot.intermediate,
+      [&](const PlanStep& step, const FilterArguments& arguments) { run_step(slot, step, arguments, stream); });
 }
 
 void SubmitStage::run_step(Slot& slot, const PlanStep& step, FilterArguments arguments, Stream& stream) {
-  arguments.src.format = step.src_format;
-  arguments.dst.format = step.dst_format;
   arguments.scratch = slot.scratch.get();
   if (step.state < 0) return stream.run(*step.filter, arguments);
 

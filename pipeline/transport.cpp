@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "kernels/errors.h"
@@ -30,9 +29,7 @@ struct KeptFrames::State {
 namespace {
 
 AvFrame copy_of(const AVFrame& frame, const FrameFormat& format, HostPool& pool) {
-  AvFrame copy = allocate_frame(pool, format);
-  if (av_frame_copy_props(copy.get(), &frame) < 0) throw std::bad_alloc();
-  tag_frame(*copy, format);
+  AvFrame copy = allocate_frame(pool, format, frame);
   av_image_copy(copy->data, copy->linesize, const_cast<const std::uint8_t**>(frame.data), frame.linesize,
                 static_cast<AVPixelFormat>(frame.format), frame.width, frame.height);
   return copy;
@@ -139,17 +136,9 @@ TransportResult run_transport(const KeptFrames& kept, const TransportOptions& op
   const HostMemory kind = sync ? options.sync_memory : HostMemory::kPinned;
   const auto pool = std::make_shared<HostPool>(options.device);
   ReplaySource source(kept, kind, options.frames);
-  FramePathOptions path_options;
-  path_options.device = options.device;
-  path_options.filters = options.filters;
-  path_options.mode = options.mode;
-  path_options.slots = options.slots;
-  path_options.cuda_graphs = options.cuda_graphs;
-  path_options.sync_memory = options.sync_memory;
-  path_options.work = options.work;
   DiscardingSink sink;
   const TimePoint now = Clock::now();
-  FramePath path(path_options, source, {source.read_frame(), {now, now}}, pool, {});
+  FramePath path(options, source, {source.read_frame(), {now, now}}, pool, {});
   path.start(sink);
   while (!path.wait_for(std::chrono::milliseconds(50))) {
     if (stop && stop()) path.request_stop();

@@ -36,15 +36,9 @@ class KeptFrames {
   std::shared_ptr<const State> state_;
 };
 
-struct TransportOptions {
-  std::shared_ptr<Device> device;
-  std::vector<FilterUse> filters;
-  Mode mode = Mode::kMultistream;
-  int slots = 0;  ///< 0: the device's default
-  CudaGraphs cuda_graphs = CudaGraphs::kAuto;
-  HostMemory sync_memory = HostMemory::kPageable;  ///< of frames and results in sync mode
-  std::int64_t frames = 0;                         ///< to send, at least 1
-  SimulatedWork work;
+/** `sync_memory` is that of the frames, too. The number of frames is `frames`, not `frame_limit`. */
+struct TransportOptions : FramePathOptions {
+  std::int64_t frames = 0;  ///< to send, at least 1
 };
 
 struct TransportResult {

@@ -13,6 +13,7 @@
 
 #include "kernels/errors.h"
 #include "pipeline/media_input.h"
+#include "pipeline/median.h"
 #include "pipeline/pipeline.h"
 
 extern "C" {
@@ -58,11 +59,6 @@ double run_pipeline(const std::string& clip, const std::string& chain, const std
   pipeline.finish();
   summary = summarize(pipeline.recorder().all());
   return static_cast<double>(pipeline.status().frames_out) / seconds;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void print(const std::vector<Result>& results) {
